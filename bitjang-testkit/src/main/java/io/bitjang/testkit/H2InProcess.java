@@ -12,9 +12,10 @@ final class H2InProcess {
 
     static TestDatabase open() {
         // The session's time zone is the JVM's unless it is told another.
-        String url = "jdbc:h2:mem:bitjang" + ProcessHandle.current().pid() + ";DB_CLOSE_DELAY=-1;TIME ZONE=Australia/Eucla";
-        TestDatabase database =
-                new JdbcDatabase("h2", new DriverDataSource(url, Launcher.USER, Launcher.PASSWORD), H2InProcess::restart);
+        String url =
+                "jdbc:h2:mem:bitjang" + ProcessHandle.current().pid() + ";DB_CLOSE_DELAY=-1;TIME ZONE=Australia/Eucla";
+        TestDatabase database = new JdbcDatabase(
+                "h2", new DriverDataSource(url, Launcher.USER, Launcher.PASSWORD), H2InProcess::restart);
         database.execute("SELECT 1");
         return database;
     }

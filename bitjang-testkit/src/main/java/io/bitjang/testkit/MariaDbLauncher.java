@@ -10,8 +10,8 @@ import java.util.List;
 /** Starts MariaDB. */
 final class MariaDbLauncher implements Launcher {
 
-    private static final List<String> SYSTEM_TABLES = List.of(
-            "mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql");
+    private static final List<String> SYSTEM_TABLES =
+            List.of("mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql");
 
     @Override
     public String name() {
@@ -32,7 +32,8 @@ final class MariaDbLauncher implements Launcher {
     public void prepare(Path folder) throws IOException {
         Path home = Binaries.mariadb();
         Path template = Cache.folder(home.getFileName() + "-data", made -> {
-            StringBuilder script = new StringBuilder("CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n");
+            StringBuilder script =
+                    new StringBuilder("CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n");
             for (String file : SYSTEM_TABLES) {
                 script.append(Shell.read(home.resolve("share").resolve(file))).append('\n');
             }

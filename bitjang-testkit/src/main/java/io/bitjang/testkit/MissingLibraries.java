@@ -29,8 +29,8 @@ final class MissingLibraries {
 
     static void provide(Path program, Path folder) throws IOException {
         for (int found = 0; found <= KNOWN.size(); found++) {
-            String output =
-                    Shell.run(List.of(program.toString(), "--no-defaults", "--version"), "").output();
+            String output = Shell.run(List.of(program.toString(), "--no-defaults", "--version"), "")
+                    .output();
             Matcher missing = MISSING.matcher(output);
             if (!missing.find()) {
                 return;

@@ -78,8 +78,7 @@ final class MySqlLauncher implements Launcher {
                 CREATE DATABASE IF NOT EXISTS bitjang;
                 CREATE USER IF NOT EXISTS bitjang@'%' IDENTIFIED %s 'bitjang';
                 GRANT ALL PRIVILEGES ON *.* TO bitjang@'%' WITH GRANT OPTION;
-                """
-                .replace("%s", identified);
+                """.replace("%s", identified);
     }
 
     private static List<String> base(Path home, Path data) {

@@ -54,7 +54,8 @@ final class PostgresLauncher implements Launcher {
         // Inside the data folder, so that nothing is left in /dev/shm after a kill.
         settings.put("dynamic_shared_memory_type", "mmap");
         if (!Settings.durable()) {
-            // Commits are still handed to the operating system: they survive the death of the server, not that of the machine.
+            // Commits are still handed to the operating system: they survive the death of the server, not that of the
+            // machine.
             settings.put("fsync", "off");
             settings.put("full_page_writes", "off");
         }

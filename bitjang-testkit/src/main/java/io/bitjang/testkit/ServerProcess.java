@@ -21,8 +21,7 @@ final class ServerProcess {
      * The signals of a terminal and of a build that is cancelled go to the whole process group; the script ignores them, since only
      * the end of the JVM is the end of the server. A stopped process does not react to SIGQUIT before it is continued.
      */
-    private static final String WATCHDOG =
-            """
+    private static final String WATCHDOG = """
             trap '' INT HUP TERM
             folder=$1 stop=$2 end=$3
             shift 3
@@ -66,7 +65,13 @@ final class ServerProcess {
 
     static ServerProcess start(Path folder, Signals signals, List<String> command) throws IOException {
         List<String> all = new ArrayList<>(List.of(
-                "sh", "-c", WATCHDOG, "bitjang-watchdog", folder.toString(), signals.stopSignal(), signals.endSignal()));
+                "sh",
+                "-c",
+                WATCHDOG,
+                "bitjang-watchdog",
+                folder.toString(),
+                signals.stopSignal(),
+                signals.endSignal()));
         all.addAll(command);
         Process watchdog = new ProcessBuilder(all)
                 .directory(folder.toFile())
@@ -116,7 +121,8 @@ final class ServerProcess {
     private void awaitEnd() throws IOException {
         try {
             if (!watchdog.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                throw new IOException("The server did not stop within " + STOP_SECONDS + " seconds\n" + logTail(folder));
+                throw new IOException(
+                        "The server did not stop within " + STOP_SECONDS + " seconds\n" + logTail(folder));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

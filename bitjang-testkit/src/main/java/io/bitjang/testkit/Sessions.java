@@ -14,25 +14,19 @@ import java.util.stream.Collectors;
 
 /** What each server knows about the sessions of a database, and how it ends them. */
 enum Sessions {
-    POSTGRESQL(
-            """
+    POSTGRESQL("""
             SELECT pid, client_port, state LIKE 'idle in transaction%', concat_ws(': ', state, query)
               FROM pg_stat_activity
-             WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()""",
-            "SELECT pg_terminate_backend(%d)"),
-    MYSQL(
-            """
+             WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()""", "SELECT pg_terminate_backend(%d)"),
+    MYSQL("""
             SELECT p.id, substring_index(p.host, ':', -1), t.trx_id IS NOT NULL, concat_ws(': ', p.command, p.info)
               FROM information_schema.processlist p
               LEFT JOIN information_schema.innodb_trx t ON t.trx_mysql_thread_id = p.id
-             WHERE p.db = database() AND p.id <> connection_id()""",
-            "KILL %d"),
-    H2(
-            """
+             WHERE p.db = database() AND p.id <> connection_id()""", "KILL %d"),
+    H2("""
             SELECT session_id, regexp_replace(client_addr, '.*:', ''), contains_uncommitted, executing_statement
               FROM information_schema.sessions
-             WHERE session_id <> session_id()""",
-            "CALL ABORT_SESSION(%d)");
+             WHERE session_id <> session_id()""", "CALL ABORT_SESSION(%d)");
 
     private static final Duration END = Duration.ofSeconds(5);
     private static final int MYSQL_NO_SUCH_THREAD = 1094;

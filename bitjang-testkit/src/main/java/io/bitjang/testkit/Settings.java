@@ -40,8 +40,8 @@ final class Settings {
                 .orElse(ALL);
         for (String name : names) {
             if (!ALL.contains(name)) {
-                throw new IllegalArgumentException(
-                        "System property " + PREFIX + "databases names '" + name + "'; known are " + String.join(", ", ALL));
+                throw new IllegalArgumentException("System property " + PREFIX + "databases names '" + name
+                        + "'; known are " + String.join(", ", ALL));
             }
         }
         return names;
@@ -50,7 +50,9 @@ final class Settings {
     static Optional<External> external(String name) {
         return text(name + ".url")
                 .map(url -> new External(
-                        url, text(name + ".user").orElse(""), text(name + ".password").orElse("")));
+                        url,
+                        text(name + ".user").orElse(""),
+                        text(name + ".password").orElse("")));
     }
 
     static Optional<Path> mysqlZip() {

@@ -91,8 +91,8 @@ final class SharedLibrary {
 
         int definitions = align(out, 8);
         putVersion(out, 1, 1, name, soname, false);
-        versions.forEach((version, index) ->
-                putVersion(out, 0, index, version, string(version), index == versions.size() + 1));
+        versions.forEach(
+                (version, index) -> putVersion(out, 0, index, version, string(version), index == versions.size() + 1));
 
         int text = out.position();
         byte[] table = strings.toString().getBytes(StandardCharsets.US_ASCII);

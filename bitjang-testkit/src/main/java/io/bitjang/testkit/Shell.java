@@ -30,7 +30,8 @@ final class Shell {
                     .start();
             if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
-                throw new IOException(command.get(0) + " did not end within " + LIMIT_SECONDS + " seconds: " + read(out));
+                throw new IOException(
+                        command.get(0) + " did not end within " + LIMIT_SECONDS + " seconds: " + read(out));
             }
             return new Result(process.exitValue(), read(out));
         } catch (InterruptedException e) {
@@ -45,7 +46,8 @@ final class Shell {
     static void require(List<String> command, String input) throws IOException {
         Result result = run(command, input);
         if (result.exitCode() != 0) {
-            throw new IOException("Exit code " + result.exitCode() + " of " + String.join(" ", command) + "\n" + result.output());
+            throw new IOException(
+                    "Exit code " + result.exitCode() + " of " + String.join(" ", command) + "\n" + result.output());
         }
     }
 
