@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang;
+
+import io.bitjang.admin.LockAdmin;
+import io.bitjang.internal.dialect.Dialects;
+import io.bitjang.internal.lease.LeaseEngine;
+import io.bitjang.internal.lease.Limits;
+import io.bitjang.internal.lease.NamedLease;
+import io.bitjang.internal.lease.OfflineLocks;
+import io.bitjang.internal.lease.Operator;
+import io.bitjang.internal.lease.OwnerLocks;
+import io.bitjang.internal.lease.Settings;
+import io.bitjang.internal.schema.SchemaSetup;
+import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.Tables;
+import io.bitjang.spi.LockListener;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way in: all locks of one database.
+ *
+ * <pre>{@code
+ * Locks locks = Locks.create(dataSource);
+ * try (Lease lease = locks.lease("nightly-report").acquire(Wait.upTo(Duration.ofSeconds(10)))) {
+ *     report.write(lease.fence());
+ * }
+ * }</pre>
+ *
+ * <p>Make one per data source and keep it; it holds no connection and, while nothing is locked, no thread. Thread-safe.
+ */
+public final class Locks implements AutoCloseable {
+
+    /** What to do about the tables when an instance is made. */
+    public enum Schema {
+        /** Create them if they are missing, bring them up to date if they are old. */
+        CREATE,
+        /** Fail, naming the script to run, if they are missing or old. */
+        VALIDATE,
+        /** Don't look. */
+        NONE
+    }
+
+    /** What to do while a lock is held; keeps its own type of exception. */
+    @FunctionalInterface
+    public interface Task<X extends Exception> {
+        /** Does it. */
+        void run() throws X;
+    }
+
+    /** What to compute while a lock is held; keeps its own type of exception. */
+    @FunctionalInterface
+    public interface Call<T, X extends Exception> {
+        /** Computes it. */
+        T call() throws X;
+    }
+
+    private final LeaseEngine engine;
+    private final LockManager manager;
+    private final DistLock distLock;
+    private final LockAdmin admin;
+
+    private Locks(LeaseEngine engine) {
+        this.engine = engine;
+        this.manager = new OfflineLocks(engine);
+        this.distLock = new OwnerLocks(engine);
+        this.admin = new Operator(engine);
+    }
+
+    /** With the default settings: finds out which database it is, and creates the tables if they are missing. */
+    public static Locks create(DataSource dataSource) {
+        return builder(dataSource).build();
+    }
+
+    /** With settings of the caller's. */
+    public static Builder builder(DataSource dataSource) {
+        return new Builder(dataSource);
+    }
+
+    /** Offline locks, for edit screens. */
+    public LockManager manager() {
+        return manager;
+    }
+
+    /** Locks by owner. */
+    public DistLock distLock() {
+        return distLock;
+    }
+
+    /** The lease with this plain name. */
+    public LeaseLock lease(String name) {
+        return lease(LockName.of(name));
+    }
+
+    /** The lease with this name. */
+    public LeaseLock lease(LockName name) {
+        return new NamedLease(engine, List.of(Objects.requireNonNull(name, "name")));
+    }
+
+    /** Several leases together, all or nothing, in an order of the library's, so never a deadlock. */
+    public LeaseLock leaseAll(String... names) {
+        return leaseAll(Arrays.stream(names).map(LockName::of).toList());
+    }
+
+    /** Several leases together, all or nothing, in an order of the library's, so never a deadlock. */
+    public LeaseLock leaseAll(Collection<LockName> names) {
+        return new NamedLease(engine, names);
+    }
+
+    /** For operators. */
+    public LockAdmin admin() {
+        return admin;
+    }
+
+    /** Gives back all leases, fails those who wait, ends the threads. Offline locks and locks by owner stay. */
+    @Override
+    public void close() {
+        engine.close();
+    }
+
+    /** Settings for a {@link Locks}. Not thread-safe. */
+    public static final class Builder {
+
+        private final DataSource dataSource;
+        private final List<LockListener> listeners = new ArrayList<>();
+        private String owner = ProcessHandle.current().pid() + "@" + System.getenv().getOrDefault("HOSTNAME", "localhost");
+        private Duration lease = Duration.ofSeconds(30);
+        private Duration offline = Duration.ofMinutes(5);
+        private Schema schema = Schema.CREATE;
+        private String tablePrefix = "bitjang_";
+        private @Nullable String schemaName;
+        private boolean audit;
+        private boolean notifications = true;
+
+        private Builder(DataSource dataSource) {
+            this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+        }
+
+        /** In whose name locks are taken unless said otherwise; the process and host by default. A label for people. */
+        public Builder owner(String name) {
+            this.owner = Limits.owner(name);
+            return this;
+        }
+
+        /** How long a lease lasts between renewals; 30 seconds by default. */
+        public Builder leaseDuration(Duration duration) {
+            this.lease = Limits.duration("duration of a lease", duration);
+            return this;
+        }
+
+        /** How long an offline lock lasts; 5 minutes by default. */
+        public Builder offlineDuration(Duration duration) {
+            this.offline = Limits.duration("duration of an offline lock", duration);
+            return this;
+        }
+
+        /** What to do about the tables; {@link Schema#CREATE} by default. */
+        public Builder schema(Schema mode) {
+            this.schema = Objects.requireNonNull(mode, "mode");
+            return this;
+        }
+
+        /** What the tables' names begin with; {@code bitjang_} by default. An identifier. */
+        public Builder tablePrefix(String prefix) {
+            this.tablePrefix = Objects.requireNonNull(prefix, "prefix");
+            return this;
+        }
+
+        /** The schema (on MySQL and MariaDB the database) of the tables; the connection's own by default. An identifier. */
+        public Builder schemaName(String name) {
+            this.schemaName = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /** Whether take-overs and forced releases are written into the audit trail; off by default. */
+        public Builder audit(boolean on) {
+            this.audit = on;
+            return this;
+        }
+
+        /**
+         * Whether PostgreSQL's notifications are used while someone waits, which takes one connection of the pool meanwhile; on by
+         * default. Switch it off behind a pooler in transaction mode, or with a pool of one connection.
+         */
+        public Builder notifications(boolean on) {
+            this.notifications = on;
+            return this;
+        }
+
+        /** Adds one who hears of every event. */
+        public Builder listener(LockListener listener) {
+            listeners.add(Objects.requireNonNull(listener, "listener"));
+            return this;
+        }
+
+        /**
+         * Makes the instance.
+         *
+         * @throws IllegalArgumentException if a setting is wrong, or the database is not one that Bitjang knows
+         * @throws LockingFailException if the database can't be reached, or its tables are missing or old
+         */
+        public Locks build() {
+            Tables tables = new Tables(schemaName, tablePrefix);
+            Database database = new Database(dataSource, Dialects.detect(dataSource));
+            SchemaSetup setup = new SchemaSetup(database, tables);
+            switch (schema) {
+                case CREATE -> setup.create();
+                case VALIDATE -> setup.validate();
+                case NONE -> {}
+            }
+            return new Locks(new LeaseEngine(
+                    database,
+                    tables,
+                    new Settings(owner, lease, offline, audit, notifications, List.copyOf(listeners))));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.dialect;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+
+/**
+ * An update of one lock's row, found by its name ({@code :type}, {@code :id}), that answers with one number. The dialects write
+ * it down each in their own way; what it does stands once.
+ *
+ * <p>Conditions and values speak of the row before the change as {@code c}. MariaDB assigns from left to right, so a column that
+ * others still read is set after them.
+ */
+public final class Change {
+
+    /** How the row is locked first. */
+    public enum Lock {
+        /** Against everybody, also against a guard's pin: for whatever gives the lock to someone new. */
+        EXCLUSIVE,
+        /** Past a pin, where the database can tell the two apart. */
+        PAST_PINS
+    }
+
+    final String table;
+    final String condition;
+    final Lock lock;
+    final Map<String, String> assignments;
+    final String answer;
+    final String flags;
+    final String channel;
+
+    private Change(Builder builder, String answer, String flags) {
+        this.table = builder.table;
+        this.condition = builder.condition;
+        this.lock = builder.lock;
+        this.assignments = new LinkedHashMap<>(builder.assignments);
+        this.answer = answer;
+        this.flags = flags;
+        this.channel = builder.channel;
+    }
+
+    /** Begins a change of rows that meet the condition. */
+    public static Builder of(String table, Lock lock, String condition) {
+        return new Builder(table, lock, condition);
+    }
+
+    /** The assignments, each written by the function, with commas between. */
+    String assignments(BiFunction<String, String, String> writer) {
+        return assignments.entrySet().stream()
+                .map(e -> writer.apply(e.getKey(), e.getValue()))
+                .collect(Collectors.joining(",\n    "));
+    }
+
+    /** The answer as an expression over a row: the column times 8 plus flags. */
+    String encode(String value) {
+        return "(" + value + ") * 8 + " + flags;
+    }
+
+    /** Collects the assignments. Not thread-safe. */
+    public static final class Builder {
+        private final String table;
+        private final Lock lock;
+        private final String condition;
+        private final Map<String, String> assignments = new LinkedHashMap<>();
+        private String channel = "";
+
+        private Builder(String table, Lock lock, String condition) {
+            this.table = table;
+            this.lock = lock;
+            this.condition = condition;
+        }
+
+        /** Assigns a value to a column. */
+        public Builder set(String column, String value) {
+            assignments.put(column, value);
+            return this;
+        }
+
+        /** Notifies those who wait on this channel, where the database can, if the answer has a flag. */
+        public Builder notifying(String name) {
+            this.channel = name;
+            return this;
+        }
+
+        /** Answers with the new value of this column times 8, plus flags (0 to 7) that are computed from the old row. */
+        public Change answering(String column, String flags) {
+            if (!assignments.containsKey(column)) {
+                // written first, so that MariaDB computes the flags from the row as it was
+                Map<String, String> others = new LinkedHashMap<>(assignments);
+                assignments.clear();
+                assignments.put(column, "c." + column);
+                assignments.putAll(others);
+            }
+            return new Change(this, column, flags);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.dialect;
+
+/**
+ * What is different from database to database: fragments of SQL, and what the database can do. Immutable.
+ *
+ * <p>{@code now()} is the database's clock in microseconds since 1970, UTC.
+ */
+public interface Dialect {
+
+    /** The short name: of the scripts' folder, and in messages. */
+    String id();
+
+    /** The database's clock, as an expression. */
+    String now();
+
+    /** Writes down a change of one row, which never waits for a locked row where the database can do without. */
+    String write(Change change);
+
+    /**
+     * An update of the rows that are listed in {@link #listedRows()} (named {@code r}) and meet the condition; locked rows are
+     * skipped, or make it fail as busy. The row is {@code l} in condition and assignments.
+     */
+    String writeListed(String table, String condition, String assignments);
+
+    /** The listed rows as a relation {@code r} with the columns type, id, lock_id, micros. */
+    String listedRows();
+
+    /** Reads columns of the listed rows of the table {@code l}; the listed row is {@code r}. */
+    default String readListed(String table, String columns) {
+        return "SELECT " + columns + " FROM " + listedRows() + " JOIN " + table
+                + " l ON l.type = r.type AND l.id = r.id";
+    }
+
+    /** Whether {@link #listedRows()} is bound as one JSON text {@code :rows} or as arrays. */
+    boolean bindsJson();
+
+    /** How a lock is acquired. */
+    enum Acquire {
+        /** One statement inserts, takes over, re-enters or refuses, and tells the row as it is then. */
+        UPSERT,
+        /** A known row is changed without waiting; an unknown one is read first and inserted if absent. */
+        CHANGE_THEN_INSERT
+    }
+
+    /** How a lock is acquired here. */
+    Acquire acquire();
+
+    /**
+     * The one statement of {@link Acquire#UPSERT}; answers with the columns given, of the row as it is afterwards or, if refused,
+     * of the holder's row; the column lock_id is the caller's own only if it was granted.
+     */
+    String upsert(String table, String columns);
+
+    /** How several locks are acquired together. */
+    enum AcquireAll {
+        /** One statement changes all rows or none; absent rows are inserted before. */
+        CHANGE,
+        /** One statement inserts or changes all rows; a held one makes it fail as a whole. */
+        UPSERT,
+        /** A transaction of several statements. */
+        TRANSACTION
+    }
+
+    /** How several locks are acquired together here. */
+    AcquireAll acquireAll();
+
+    /** The statement of {@link AcquireAll}, for so many names; for a transaction, the locking read. */
+    String takeAll(String table, int names);
+
+    /** Inserts the absent of the listed rows as free ones. */
+    String insertFree(String table);
+
+    /** Inserts one granted row unless there is one; answers with the encoded fence. */
+    default String insertGranted(String table) {
+        throw new IllegalStateException(id() + " acquires by upsert");
+    }
+
+    /** What a guard adds to its SELECT, to pin the row until the end of the transaction. */
+    String pin();
+
+    /** What the transaction's snapshot shows as lock_id of the row {@code l}, next to a pin that sees the present. */
+    default String seenBySnapshot(String table) {
+        return "l.lock_id";
+    }
+
+    /** Whether an update's number comes back as a generated key. */
+    default boolean answersByGeneratedKey() {
+        return false;
+    }
+
+    /** Whether a success may carry a warning that takes it back. */
+    default boolean warnsWhenNotReplicated() {
+        return false;
+    }
+
+    /** Added to the condition of a release, which need not be on disk: losing it means waiting for expiry. */
+    default String needNotBeOnDisk() {
+        return "";
+    }
+
+    /** An expression, true always, that bounds how long this statement waits for a row. */
+    default String boundedWait() {
+        return "1 = 1";
+    }
+
+    /** The driver's class through which notifications are received; empty where there are none. */
+    default String notificationDriver() {
+        return "";
+    }
+
+    /** Limits a query to {@code :limit} rows. */
+    default String limit() {
+        return "LIMIT :limit";
+    }
+}

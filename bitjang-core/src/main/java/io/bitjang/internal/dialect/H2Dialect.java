@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.dialect;
+
+/** H2 2.x, in any of its modes. */
+final class H2Dialect implements Dialect {
+
+    private static final String NOW = "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)";
+
+    @Override
+    public String id() {
+        return "h2";
+    }
+
+    @Override
+    public String now() {
+        return NOW;
+    }
+
+    @Override
+    public String write(Change change) {
+        return """
+            SELECT %4$s FROM FINAL TABLE (
+              UPDATE %1$s c SET
+                %2$s
+              WHERE c.type = :type AND c.id = :id AND %3$s) c"""
+                .formatted(
+                        change.table,
+                        change.assignments((column, value) -> column + " = " + value),
+                        change.condition,
+                        change.encode("c." + change.answer));
+    }
+
+    /** H2 can't skip locked rows in an update: it waits for them up to its own lock timeout, and is then busy as a whole. */
+    @Override
+    public String writeListed(String table, String condition, String assignments) {
+        return """
+            MERGE INTO %1$s l USING (SELECT * FROM %2$s) r
+               ON l.type = r.type AND l.id = r.id AND l.lock_id = r.lock_id
+            WHEN MATCHED AND %3$s THEN UPDATE SET %4$s"""
+                .formatted(table, listedRows(), condition, assignments);
+    }
+
+    @Override
+    public String listedRows() {
+        return "UNNEST(CAST(:types AS VARCHAR ARRAY), CAST(:ids AS VARCHAR ARRAY), CAST(:lockIds AS VARCHAR ARRAY),"
+                + " CAST(:micros AS BIGINT ARRAY)) AS r(type, id, lock_id, micros)";
+    }
+
+    @Override
+    public boolean bindsJson() {
+        return false;
+    }
+
+    @Override
+    public Acquire acquire() {
+        return Acquire.UPSERT;
+    }
+
+    /** A held lock leaves nothing to merge, so a refused attempt locks no row; the second part then tells the holder. */
+    @Override
+    public String upsert(String table, String columns) {
+        return """
+            SELECT %3$s FROM FINAL TABLE (
+              MERGE INTO %1$s l USING (
+                SELECT * FROM (VALUES (CAST(:type AS VARCHAR), CAST(:id AS VARCHAR), CAST(:lockId AS VARCHAR),
+                    CAST(:owner AS VARCHAR), CAST(:micros AS BIGINT), CAST(:note AS VARCHAR), CAST(:again AS VARCHAR)))
+                  v(type, id, lock_id, owner, micros, note, again)
+                WHERE NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id AND o.lock_id IS NOT NULL
+                          AND o.expires_at > %2$s AND o.owner IS DISTINCT FROM CAST(:again AS VARCHAR))) v
+              ON l.type = v.type AND l.id = v.id
+              WHEN MATCHED AND (l.lock_id IS NULL OR l.expires_at <= %2$s) THEN UPDATE SET
+                lock_id = v.lock_id, owner = v.owner, fence = GREATEST(l.fence + 1, %2$s), acquired_at = %2$s,
+                expires_at = %2$s + v.micros, note = v.note, forced = NULL,
+                taken_from = CASE WHEN l.lock_id IS NOT NULL THEN l.owner END
+              WHEN MATCHED AND l.owner = v.again THEN UPDATE SET
+                expires_at = GREATEST(l.expires_at, %2$s + v.micros), note = v.note
+              WHEN NOT MATCHED THEN INSERT (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
+                VALUES (v.type, v.id, v.lock_id, v.owner, %2$s, %2$s, %2$s + v.micros, v.note)) l
+            UNION ALL
+            SELECT %3$s FROM %1$s l WHERE l.type = :type AND l.id = :id"""
+                .formatted(table, NOW, columns);
+    }
+
+    @Override
+    public AcquireAll acquireAll() {
+        return AcquireAll.TRANSACTION;
+    }
+
+    @Override
+    public String takeAll(String table, int names) {
+        return """
+            SELECT l.fence FROM %1$s l WHERE (l.type, l.id) IN (SELECT r.type, r.id FROM %2$s)
+               AND (l.lock_id IS NULL OR l.expires_at <= %3$s) ORDER BY l.type, l.id FOR UPDATE NOWAIT"""
+                .formatted(table, listedRows(), NOW);
+    }
+
+    @Override
+    public String insertFree(String table) {
+        return """
+            MERGE INTO %1$s l USING (SELECT * FROM %2$s) r ON l.type = r.type AND l.id = r.id
+            WHEN NOT MATCHED THEN INSERT (type, id, fence, expires_at) VALUES (r.type, r.id, 0, %3$s)"""
+                .formatted(table, listedRows(), NOW);
+    }
+
+    @Override
+    public String pin() {
+        return "FOR UPDATE";
+    }
+}

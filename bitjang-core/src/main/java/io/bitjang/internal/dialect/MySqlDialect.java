@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.dialect;
+
+/** MySQL 8.0 and later. */
+final class MySqlDialect extends MySqlFamily {
+
+    @Override
+    public String id() {
+        return "mysql";
+    }
+
+    @Override
+    String collation() {
+        return "utf8mb4_0900_bin";
+    }
+
+    /**
+     * The row is found and locked, or skipped, inside; an update of two tables assigns in no particular order, so all values come
+     * from the row as it was inside.
+     */
+    @Override
+    public String write(Change change) {
+        return """
+            UPDATE %1$s l JOIN (
+              SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR UPDATE SKIP LOCKED) c
+              ON l.type = c.type AND l.id = c.id SET
+                %3$s"""
+                .formatted(
+                        change.table,
+                        change.condition,
+                        change.assignments((column, value) -> "l." + column + " = "
+                                + (column.equals(change.answer)
+                                        ? "LAST_INSERT_ID(" + change.encode(value) + ") DIV 8"
+                                        : value)));
+    }
+
+    @Override
+    public String writeListed(String table, String condition, String assignments) {
+        return """
+            UPDATE %1$s l JOIN (
+              SELECT l.type, l.id, r.micros FROM %2$s STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id
+              WHERE l.lock_id = r.lock_id AND %3$s ORDER BY l.type, l.id FOR UPDATE OF l SKIP LOCKED) r
+              ON l.type = r.type AND l.id = r.id SET %4$s"""
+                .formatted(table, listedRows(), condition, assignments);
+    }
+
+    @Override
+    public Acquire acquire() {
+        return Acquire.CHANGE_THEN_INSERT;
+    }
+
+    @Override
+    public String upsert(String table, String columns) {
+        throw new IllegalStateException("MySQL has no upsert that does not wait");
+    }
+
+    @Override
+    public String insertGranted(String table) {
+        return """
+            INSERT IGNORE INTO %1$s (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
+            VALUES (:type, :id, :lockId, :owner, LAST_INSERT_ID(%2$s * 8) DIV 8, %2$s, %2$s + :micros, :note)"""
+                .formatted(table, NOW);
+    }
+
+    @Override
+    public AcquireAll acquireAll() {
+        return AcquireAll.CHANGE;
+    }
+
+    @Override
+    public String takeAll(String table, int names) {
+        return """
+            UPDATE %1$s l JOIN (
+              SELECT t.type, t.id, t.lock_id, t.owner, COUNT(*) OVER () AS n, MAX(t.fence) OVER () AS fence
+                FROM %2$s STRAIGHT_JOIN %1$s t ON t.type = r.type AND t.id = r.id
+               WHERE t.lock_id IS NULL OR t.expires_at <= %3$s ORDER BY t.type, t.id FOR UPDATE OF t SKIP LOCKED) c
+              ON l.type = c.type AND l.id = c.id AND c.n = %4$d SET
+                l.lock_id = :lockId, l.owner = :owner, l.acquired_at = %3$s, l.expires_at = %3$s + :duration,
+                l.fence = LAST_INSERT_ID(GREATEST(c.fence + 1, %3$s) * 8) DIV 8, l.note = :note, l.forced = NULL,
+                l.taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END"""
+                .formatted(table, listedRows(), NOW, names);
+    }
+}

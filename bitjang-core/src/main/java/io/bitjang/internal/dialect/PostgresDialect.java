@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.dialect;
+
+/** PostgreSQL 13 and later. */
+final class PostgresDialect implements Dialect {
+
+    private static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+    @Override
+    public String id() {
+        return "postgresql";
+    }
+
+    @Override
+    public String now() {
+        return NOW;
+    }
+
+    /**
+     * FOR UPDATE meets the guard's FOR KEY SHARE, FOR NO KEY UPDATE passes it. A plain UPDATE is FOR NO KEY UPDATE, so a new holder
+     * must never be written by one.
+     */
+    @Override
+    public String write(Change change) {
+        String locked = """
+            WITH c AS MATERIALIZED (
+              SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR %3$s SKIP LOCKED)"""
+                .formatted(
+                        change.table,
+                        change.condition,
+                        change.lock == Change.Lock.EXCLUSIVE ? "UPDATE" : "NO KEY UPDATE");
+        String update = """
+            UPDATE %1$s l SET
+                %2$s
+              FROM c WHERE l.type = c.type AND l.id = c.id
+            RETURNING %3$s AS answer"""
+                .formatted(
+                        change.table,
+                        change.assignments((column, value) -> column + " = " + value),
+                        change.encode("l." + change.answer));
+        if (change.channel.isEmpty()) {
+            return locked + "\n" + update;
+        }
+        // CASE is lazy: without a flag no notification is made, which would serialise the commits of the whole server
+        return locked + ",\nchanged AS (" + update + ")\nSELECT answer, CASE WHEN answer % 8 <> 0 THEN pg_notify('"
+                + change.channel + "', :type || chr(31) || :id)::text END FROM changed";
+    }
+
+    @Override
+    public String writeListed(String table, String condition, String assignments) {
+        return """
+            WITH c AS MATERIALIZED (
+              SELECT l.type, l.id, r.micros FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
+              WHERE l.lock_id = r.lock_id AND %3$s ORDER BY l.type, l.id FOR NO KEY UPDATE OF l SKIP LOCKED)
+            UPDATE %1$s l SET %4$s FROM c r WHERE l.type = r.type AND l.id = r.id"""
+                .formatted(table, listedRows(), condition, assignments);
+    }
+
+    @Override
+    public String listedRows() {
+        return "unnest(:types::varchar[], :ids::varchar[], :lockIds::varchar[], :micros::bigint[])"
+                + " AS r(type, id, lock_id, micros)";
+    }
+
+    @Override
+    public boolean bindsJson() {
+        return false;
+    }
+
+    @Override
+    public Acquire acquire() {
+        return Acquire.UPSERT;
+    }
+
+    /**
+     * The filter before the conflict keeps a refused attempt from locking the row (a write); assigning the key gives the lock the
+     * strength that meets a guard's pin, and does not change the value, so the update stays in place (HOT).
+     */
+    @Override
+    public String upsert(String table, String columns) {
+        return """
+            WITH taken AS (
+              INSERT INTO %1$s AS l (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
+              SELECT :type, :id, :lockId, :owner, %2$s, %2$s, %2$s + :micros, :note
+               WHERE NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id AND o.lock_id IS NOT NULL
+                                    AND o.expires_at > %2$s AND o.owner IS DISTINCT FROM :again)
+                 AND %4$s
+              ON CONFLICT (type, id) DO UPDATE SET
+                type = excluded.type,
+                lock_id = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
+                               THEN l.lock_id ELSE excluded.lock_id END,
+                fence = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
+                             THEN l.fence ELSE greatest(l.fence + 1, %2$s) END,
+                acquired_at = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
+                                   THEN l.acquired_at ELSE %2$s END,
+                expires_at = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
+                                  THEN greatest(l.expires_at, %2$s + :micros) ELSE %2$s + :micros END,
+                taken_from = CASE WHEN l.lock_id IS NOT NULL AND l.expires_at <= %2$s THEN l.owner END,
+                owner = excluded.owner, note = excluded.note, forced = NULL
+               WHERE l.lock_id IS NULL OR l.expires_at <= %2$s OR l.owner = :again
+              RETURNING l.*)
+            SELECT %3$s FROM taken l
+            UNION ALL
+            SELECT %3$s FROM %1$s l WHERE l.type = :type AND l.id = :id AND NOT EXISTS (SELECT 1 FROM taken)"""
+                .formatted(table, NOW, columns, boundedWait());
+    }
+
+    @Override
+    public AcquireAll acquireAll() {
+        return AcquireAll.CHANGE;
+    }
+
+    @Override
+    public String takeAll(String table, int names) {
+        return """
+            WITH c AS MATERIALIZED (
+              SELECT l.* FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
+              WHERE l.lock_id IS NULL OR l.expires_at <= %3$s ORDER BY l.type, l.id FOR UPDATE OF l SKIP LOCKED),
+            g AS (SELECT count(*) AS n, greatest(max(fence) + 1, %3$s) AS fence FROM c)
+            UPDATE %1$s l SET lock_id = :lockId, owner = :owner, fence = g.fence, acquired_at = %3$s,
+                expires_at = %3$s + :duration, note = :note, forced = NULL,
+                taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END
+              FROM c, g WHERE l.type = c.type AND l.id = c.id AND g.n = %4$d
+            RETURNING l.fence * 8"""
+                .formatted(table, listedRows(), NOW, names);
+    }
+
+    @Override
+    public String insertFree(String table) {
+        return "INSERT INTO " + table + " (type, id, fence, expires_at) SELECT r.type, r.id, 0, " + NOW + " FROM " + listedRows()
+                + " ORDER BY r.type, r.id ON CONFLICT (type, id) DO NOTHING";
+    }
+
+    @Override
+    public String pin() {
+        return "FOR KEY SHARE";
+    }
+
+    @Override
+    public boolean warnsWhenNotReplicated() {
+        return true;
+    }
+
+    @Override
+    public String needNotBeOnDisk() {
+        return " AND set_config('synchronous_commit', 'off', true) IS NOT NULL";
+    }
+
+    @Override
+    public String boundedWait() {
+        return "set_config('lock_timeout', '150ms', true) IS NOT NULL";
+    }
+
+    @Override
+    public String notificationDriver() {
+        return "org.postgresql.PGConnection";
+    }
+}

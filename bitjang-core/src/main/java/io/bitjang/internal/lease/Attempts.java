@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.lease;
+
+import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
+import io.bitjang.internal.sql.Answer;
+import io.bitjang.internal.sql.Claim;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.sql.GrantKey;
+import io.bitjang.internal.sql.LockRow;
+import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticks;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Attempts whose outcome is known when they return: what the database says is safe to repeat is repeated, with a pause and within
+ * a budget, and what became of a request whose answer never came is found out. Thread-safe.
+ *
+ * <p>To find out, the row is written first and read then: an attempt that still works on the row ends before the write. An attempt
+ * that has not even reached the server is not seen, so after "not mine" its id is released again and again until the lease that it
+ * asked for has passed. A repeated attempt has a new id.
+ */
+final class Attempts {
+
+    /** How long one call goes on repeating. */
+    private static final Duration BUDGET = Duration.ofSeconds(1);
+
+    /** A row that is locked for a moment by another's statement is tried again so many times before it counts as taken. */
+    private static final int BUSY_TRIES = 3;
+
+    private static final Duration BUSY_BUDGET = Duration.ofMillis(25);
+
+    /** What came out of an attempt: the answer, and when the request was sent that it answers. */
+    record Outcome(Answer answer, long sentAt) {}
+
+    private final LockStore store;
+    private final LateReleases late;
+
+    Attempts(LockStore store, LateReleases late) {
+        this.store = store;
+        this.late = late;
+    }
+
+    /** Tries once to take the locks, given in order. */
+    Outcome acquire(List<LockName> names, Request request) {
+        Deadline budget = Deadline.in(BUDGET);
+        Deadline busyBudget = Deadline.in(BUSY_BUDGET);
+        for (int tries = 1; ; tries++) {
+            Claim claim = request.claim(GrantKey.newSecret());
+            long sentAt = Ticks.now();
+            try {
+                Answer answer = names.size() == 1
+                        ? store.acquire(names.get(0), claim)
+                        : store.acquireAll(names, claim);
+                return new Outcome(answer, sentAt);
+            } catch (DatabaseException e) {
+                if (e.meaning() == Meaning.BUSY && (tries >= BUSY_TRIES || busyBudget.passed())) {
+                    return new Outcome(refusedAsBusy(), sentAt);
+                }
+                if (e.meaning() == Meaning.UNKNOWN) {
+                    Answer found = resolve(names, claim, e);
+                    if (found.granted()) {
+                        return new Outcome(found, sentAt);
+                    }
+                }
+                if (e.meaning() == Meaning.FAILED || budget.passed()) {
+                    throw failed(names.get(0), "could not be taken", e);
+                }
+                pause(names.get(0), e);
+            }
+        }
+    }
+
+    private static Answer refusedAsBusy() {
+        return new Answer(null, 0, false, false, false, null);
+    }
+
+    private Answer resolve(List<LockName> names, Claim claim, DatabaseException cause) {
+        try {
+            // several locks are taken all or none: one tells for all
+            Optional<LockRow> row = store.resolve(names.get(0));
+            if (row.isPresent() && row.get().isOf(claim.secret()) && row.get().held()) {
+                LockRow mine = row.get();
+                return new Answer(
+                        claim.secret(), mine.fence(), mine.wanted(), false, mine.takenFrom() != null, null);
+            }
+        } catch (DatabaseException e) {
+            cause.addSuppressed(e);
+            late.add(names, claim.secret(), claim.micros());
+            throw failed(
+                    names.get(0),
+                    "could not be taken, and what became of the attempt is not known (if it was granted, it is given back)",
+                    cause);
+        }
+        late.add(names, claim.secret(), claim.micros());
+        return refusedAsBusy();
+    }
+
+    /** Runs an operation that may be repeated: it is matched on a lock id. */
+    <T> T repeatable(LockName name, String what, Supplier<T> operation) {
+        Deadline budget = Deadline.in(BUDGET);
+        while (true) {
+            try {
+                return operation.get();
+            } catch (DatabaseException e) {
+                if (e.meaning() == Meaning.FAILED || budget.passed()) {
+                    throw failed(name, what, e);
+                }
+                pause(name, e);
+            }
+        }
+    }
+
+    /** Runs an operation that is repeated only if the database says that it was not applied. */
+    <T> T once(LockName name, String what, Supplier<T> operation) {
+        return repeatable(name, what, () -> {
+            try {
+                return operation.get();
+            } catch (DatabaseException e) {
+                if (e.meaning() == Meaning.UNKNOWN) {
+                    throw failed(name, what + ": what became of it is not known", e);
+                }
+                throw e;
+            }
+        });
+    }
+
+    static LockingFailException failed(@Nullable LockName name, String what, DatabaseException e) {
+        return new LockingFailException(name, name + " " + what + ". " + e.getMessage(), e.sqlException());
+    }
+
+    private static void pause(LockName name, DatabaseException e) {
+        try {
+            Ticks.pauseAround(4);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            throw failed(name, "could not be taken: interrupted", e);
+        }
+    }
+}

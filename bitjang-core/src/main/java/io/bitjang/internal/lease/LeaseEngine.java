@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.lease;
+
+import io.bitjang.Lease;
+import io.bitjang.LockException;
+import io.bitjang.LockName;
+import io.bitjang.NoLockException;
+import io.bitjang.StaleSnapshotException;
+import io.bitjang.Wait;
+import io.bitjang.internal.sql.Answer;
+import io.bitjang.internal.sql.Claim;
+import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.GrantKey;
+import io.bitjang.internal.sql.GuardSql;
+import io.bitjang.internal.sql.Listed;
+import io.bitjang.internal.sql.LockRow;
+import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Ticks;
+import io.bitjang.spi.LockEvent.Kind;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where grants are made and given back. It ties together the attempts, the queues, the renewer and the late releases of one
+ * instance; each of them knows its own business. Thread-safe.
+ */
+public final class LeaseEngine {
+
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+
+    private final Database database;
+    private final LockStore store;
+    private final GuardSql guard;
+    private final Settings settings;
+    private final Events events;
+    private final Workers workers = new Workers();
+    private final LateReleases late;
+    private final Attempts attempts;
+    private final OwnRow ownRow;
+    private final Renewer renewer;
+    private final Notifications notifications;
+    private final Waiting waiting;
+    private final Map<LockName, LeaseHandle> heldHere = new ConcurrentHashMap<>();
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Over a database whose tables are there. */
+    public LeaseEngine(Database database, Tables tables, Settings settings) {
+        this.database = database;
+        this.store = new LockStore(database, tables);
+        this.guard = store.guard();
+        this.settings = settings;
+        this.events = new Events(settings.listeners());
+        this.late = new LateReleases(store, workers);
+        this.attempts = new Attempts(store, late);
+        this.ownRow = new OwnRow(store);
+        this.renewer = new Renewer(store, ownRow, workers, events);
+        this.notifications = new Notifications(
+                database, tables.channel(), settings.notifications(), this::kick, this::nobodyWaits);
+        this.waiting = new Waiting(this, store, workers, notifications);
+    }
+
+    /** How it was configured. */
+    public Settings settings() {
+        return settings;
+    }
+
+    LockStore store() {
+        return store;
+    }
+
+    GuardSql guard() {
+        return guard;
+    }
+
+    Attempts attempts() {
+        return attempts;
+    }
+
+    OwnRow ownRow() {
+        return ownRow;
+    }
+
+    Renewer renewer() {
+        return renewer;
+    }
+
+    Events events() {
+        return events;
+    }
+
+    void requireOpen() {
+        if (closed.get()) {
+            throw new IllegalStateException("This Locks is closed");
+        }
+    }
+
+    /** One attempt to take the locks; tells the listeners and writes the audit trail. */
+    Attempts.Outcome attempt(List<LockName> names, Request request) {
+        requireOpen();
+        Attempts.Outcome outcome = attempts.acquire(names, request);
+        Answer answer = outcome.answer();
+        if (!answer.granted()) {
+            LockRow holder = answer.holder();
+            events.tell(Kind.REFUSED, names, 0, request.owner(), holder == null ? null : holder.toString());
+            return outcome;
+        }
+        Kind kind = answer.reentered() ? Kind.REENTERED : answer.takenOver() ? Kind.TAKEN_OVER : Kind.ACQUIRED;
+        events.tell(kind, names, answer.fence(), request.owner(), null);
+        if (answer.takenOver() && settings.audit()) {
+            names.forEach(name -> audit(name, answer.fence()));
+        }
+        return outcome;
+    }
+
+    private void audit(LockName name, long fence) {
+        try {
+            store.admin().auditTakeOver(name, fence);
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.WARNING, "The take-over of " + name + " could not be written down", e);
+        }
+    }
+
+    /** A lease for an attempt that was granted; renewed from now on. */
+    LeaseHandle granted(List<LockName> names, Request request, Attempts.Outcome outcome) {
+        Answer answer = outcome.answer();
+        GrantKey key = new GrantKey(names.get(0), answer.fence(), answer.grantedSecret());
+        LeaseHandle lease = new LeaseHandle(this, names, key, request, outcome.sentAt());
+        names.forEach(name -> heldHere.put(name, lease));
+        renewer.add(lease);
+        return lease;
+    }
+
+    @Nullable LeaseHandle tryAcquire(List<LockName> names, Request request) {
+        Attempts.Outcome outcome = attempt(names, request);
+        return outcome.answer().granted() ? granted(names, request, outcome) : null;
+    }
+
+    /** Waits on the calling thread. */
+    Lease acquire(List<LockName> names, Request request, Wait wait) {
+        requireOpen();
+        Waiter waiter = new Waiter(names, request, wait);
+        waiting.enqueue(waiter);
+        try {
+            return waiter.await();
+        } finally {
+            waiting.left(waiter);
+        }
+    }
+
+    /** Waits without a thread. */
+    CompletableFuture<Lease> acquireAsync(List<LockName> names, Request request, Wait wait) {
+        requireOpen();
+        Waiter waiter = new Waiter(names, request, wait);
+        CompletableFuture<Lease> promise = new CompletableFuture<>();
+        waiter.result().whenCompleteAsync(
+                        (lease, reason) -> {
+                            waiting.left(waiter);
+                            if (reason != null) {
+                                promise.completeExceptionally(reason);
+                            } else if (!promise.complete(lease)) {
+                                lease.close();
+                            }
+                        },
+                        workers);
+        promise.whenComplete((lease, reason) -> {
+            if (promise.isCancelled()) {
+                waiter.fail(new LockException(names.get(0), "The wait for " + names.get(0) + " was cancelled", null));
+            }
+        });
+        if (!waiter.deadline.isNever()) {
+            workers.after(waiter.deadline.remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+        }
+        waiting.enqueue(waiter);
+        return promise;
+    }
+
+    /** Pins all locks of a lease in the caller's transaction. */
+    void guardAll(Connection connection, LeaseHandle lease) {
+        for (LockName name : lease.names()) {
+            try {
+                guard.pin(connection, new GrantKey(name, lease.fence(), lease.key().secret()));
+            } catch (StaleSnapshotException e) {
+                throw e;
+            } catch (NoLockException e) {
+                lease.lose("the guard found that it is gone");
+                lease.notHeld();
+                throw e;
+            } catch (DatabaseException e) {
+                throw Attempts.failed(name, "could not be guarded", e);
+            }
+        }
+    }
+
+    /** Gives a lease back: to the next in the queue if there is one, otherwise to everybody. */
+    void release(LeaseHandle lease) {
+        renewer.remove(lease);
+        lease.names().forEach(name -> heldHere.remove(name, lease));
+        if (closed.get()) {
+            return;
+        }
+        try {
+            if (stayTaken(lease) || handOver(lease)) {
+                return;
+            }
+            giveBack(lease);
+        } catch (DatabaseException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    lease.name() + " could not be given back, it is tried again until the lease has ended: "
+                            + e.getMessage());
+            putOff(lease, e.getMessage());
+        }
+    }
+
+    /** A lease that may not be free yet is left to expire at the right time, under an id that nobody has. */
+    private boolean stayTaken(LeaseHandle lease) {
+        Duration notFreeBefore = lease.request().notFreeBefore();
+        if (notFreeBefore == null || Ticks.now() - lease.acquiredAt() >= notFreeBefore.toNanos()) {
+            return false;
+        }
+        for (LockName name : lease.names()) {
+            GrantKey key = new GrantKey(name, lease.fence(), lease.key().secret());
+            try {
+                ownRow.change(key, "given back", true, () -> store.releaseAt(name, key.secret(), Limits.micros(notFreeBefore)));
+            } catch (NoLockException e) {
+                throw lease.loseAtRelease(e.getMessage());
+            }
+        }
+        released(lease);
+        return true;
+    }
+
+    /** The next in the queue gets it in one statement, unless its row is pinned or others must get their turn. */
+    private boolean handOver(LeaseHandle lease) {
+        WaitQueue queue = waiting.queueFor(lease.names());
+        if (queue == null || lease.names().size() > 1) {
+            return false;
+        }
+        Waiter next = queue.nextInRun();
+        if (next == null) {
+            return false;
+        }
+        Claim claim = next.request.claim(GrantKey.newSecret());
+        long sentAt = Ticks.now();
+        Answer answer;
+        try {
+            answer = store.handOver(lease.name(), lease.key().secret(), claim);
+        } catch (DatabaseException e) {
+            if (e.meaning() == DatabaseException.Meaning.UNKNOWN) {
+                late.add(lease.names(), claim.secret(), claim.micros());
+            }
+            return false;
+        }
+        if (!answer.granted()) {
+            return false;
+        }
+        queue.handedOver(answer.wanted());
+        released(lease);
+        LeaseHandle handed = granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
+        events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
+        if (!next.serve(handed)) {
+            handed.close();
+        }
+        return true;
+    }
+
+    private void giveBack(LeaseHandle lease) {
+        String secret = lease.key().secret();
+        boolean all;
+        if (lease.names().size() == 1) {
+            all = store.release(lease.name(), secret);
+        } else {
+            List<Listed> rows =
+                    lease.names().stream().map(name -> new Listed(name, secret, 0)).toList();
+            all = store.releaseAll(rows) == rows.size();
+        }
+        if (!all) {
+            Map<LockName, LockRow> rows = store.read(lease.names());
+            for (LockName name : lease.names()) {
+                GrantKey key = new GrantKey(name, lease.fence(), secret);
+                LockRow row = rows.get(name);
+                if (row != null && row.isOf(secret)) {
+                    // locked by a transaction, most often the holder's own: free when it ends
+                    putOff(lease, "its row is locked by an open transaction");
+                    return;
+                }
+                String gone = OwnRow.whyGone(row, key);
+                boolean byGroup = lease.names().size() > 1 && row != null && row.fence() == key.fence() && row.forced() == null;
+                if (gone != null && !byGroup) {
+                    throw lease.loseAtRelease(gone);
+                }
+            }
+        }
+        released(lease);
+        WaitQueue queue = waiting.queueFor(lease.names());
+        if (queue != null) {
+            waiting.standBack(queue);
+        }
+        waiting.kick(lease.names());
+    }
+
+    private void released(LeaseHandle lease) {
+        events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
+    }
+
+    private void putOff(LeaseHandle lease, @Nullable String why) {
+        long left = Math.max(0, lease.deadline() - Ticks.now()) + lease.request().duration().toNanos();
+        late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left));
+        events.tell(Kind.RELEASE_FAILED, lease.names(), lease.fence(), lease.request().owner(), why);
+    }
+
+    /** A handle says that it was lost. */
+    void lost(LeaseHandle lease, String reason) {
+        renewer.remove(lease);
+        lease.names().forEach(name -> heldHere.remove(name, lease));
+        events.tell(Kind.LOST, lease.names(), lease.fence(), lease.request().owner(), reason);
+        workers.execute(() -> waiting.kick(lease.names()));
+    }
+
+    /** An operator took a lock away: if its holder is here, it need not wait for its next renewal to be told. */
+    void takenAway(LockName name, long fence, String reason) {
+        LeaseHandle lease = heldHere.get(name);
+        if (lease != null && lease.fence() == fence) {
+            lease.lose("it was taken away by " + reason);
+        }
+        waiting.kick(List.of(name));
+    }
+
+    /** A lock was freed here without a lease: those who wait here need not be notified. */
+    void freed(LockName name) {
+        waiting.kick(List.of(name));
+    }
+
+    void callBack(Consumer<Lease> callback, Lease lease) {
+        workers.execute(() -> callback.accept(lease));
+    }
+
+    boolean holds(LockName name, long fence) {
+        LeaseHandle lease = heldHere.get(name);
+        return lease != null && lease.fence() == fence;
+    }
+
+    /** Gives back all leases in one statement, fails those who wait, ends the threads. */
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        waiting.failAll(new LockException(null, "This Locks was closed", null));
+        List<Listed> rows = new ArrayList<>();
+        for (LeaseHandle lease : renewer.leases()) {
+            lease.names().forEach(name -> rows.add(new Listed(name, lease.key().secret(), 0)));
+            lease.close();
+        }
+        try {
+            for (int from = 0; from < rows.size(); from += 1000) {
+                store.releaseAll(rows.subList(from, Math.min(rows.size(), from + 1000)));
+            }
+            late.lastTry();
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.WARNING, "Leases could not be given back, they end by themselves", e);
+        }
+        notifications.close();
+        workers.close();
+        database.close();
+    }
+
+    private void kick(List<LockName> names) {
+        waiting.kick(names);
+    }
+
+    private boolean nobodyWaits() {
+        return waiting.isEmpty();
+    }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.lease;
+
+import io.bitjang.Lease;
+import io.bitjang.LockName;
+import io.bitjang.NoLockException;
+import io.bitjang.internal.sql.GrantKey;
+import io.bitjang.internal.sql.GuardSql;
+import io.bitjang.internal.time.Ticks;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The handle of one grant: its state, and whether its holder knows.
+ *
+ * <p>The state only moves towards its two ends, LOST and RELEASED. The deadline is on the monotonic clock, counted from before the
+ * request was sent that confirmed it last. {@code lock} guards all fields that change; nothing is called under it.
+ */
+final class LeaseHandle implements Lease {
+
+    private final LeaseEngine engine;
+    private final List<LockName> names;
+    private final GrantKey key;
+    private final Request request;
+    private final long acquiredAt;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<Consumer<Lease>> callbacks = new ArrayList<>();
+    private State state = State.HELD;
+    private long deadline;
+    private long confirmedAt;
+    private @Nullable String lostBecause;
+    private boolean told;
+
+    LeaseHandle(
+            LeaseEngine engine, List<LockName> names, GrantKey key, Request request, long sentAt) {
+        this.engine = engine;
+        this.names = names;
+        this.key = key;
+        this.request = request;
+        this.acquiredAt = sentAt;
+        this.confirmedAt = sentAt;
+        this.deadline = sentAt + request.duration().toNanos();
+    }
+
+    @Override
+    public LockName name() {
+        return key.name();
+    }
+
+    @Override
+    public List<LockName> names() {
+        return names;
+    }
+
+    @Override
+    public long fence() {
+        return key.fence();
+    }
+
+    @Override
+    public State state() {
+        expireIfDue();
+        lock.lock();
+        try {
+            told |= state == State.LOST;
+            return state;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public Optional<String> lostBecause() {
+        state();
+        lock.lock();
+        try {
+            return Optional.ofNullable(lostBecause);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean isHeld() {
+        return isActive(state());
+    }
+
+    @Override
+    public Duration remaining() {
+        return isHeld() ? Duration.ofNanos(Math.max(0, deadline() - Ticks.now())) : Duration.ZERO;
+    }
+
+    @Override
+    public void ensure(Duration atLeast) {
+        Limits.duration("time to ensure", atLeast);
+        requireActive();
+        if (deadline() - Ticks.now() >= atLeast.toNanos()) {
+            return;
+        }
+        renew();
+        if (deadline() - Ticks.now() < atLeast.toNanos()) {
+            throw new NoLockException(
+                    name(), name() + " can't be held for " + atLeast + ": a lease of it lasts " + request.duration(), null);
+        }
+    }
+
+    @Override
+    public void renew() {
+        requireActive();
+        engine.renewer().renewNow(this);
+        requireActive();
+    }
+
+    @Override
+    public void guard(Connection connection) {
+        Objects.requireNonNull(connection, "connection");
+        GuardSql.requireTransaction(connection);
+        engine.requireOpen();
+        if (!isHeld()) {
+            throw GuardSql.refuse(connection, key, notHeld());
+        }
+        engine.guardAll(connection, this);
+    }
+
+    @Override
+    public Lease onLost(Consumer<Lease> callback) {
+        Objects.requireNonNull(callback, "callback");
+        expireIfDue();
+        boolean now;
+        lock.lock();
+        try {
+            now = state == State.LOST;
+            told |= now;
+            if (!now) {
+                callbacks.add(callback);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (now) {
+            engine.callBack(callback, this);
+        }
+        return this;
+    }
+
+    @Override
+    public void close() {
+        expireIfDue();
+        boolean release;
+        boolean complain;
+        lock.lock();
+        try {
+            release = isActive(state);
+            complain = state == State.LOST && !told;
+            told |= complain;
+            if (release) {
+                state = State.RELEASED;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (complain) {
+            throw notHeld();
+        }
+        if (release) {
+            engine.release(this);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Lease[" + names + " #" + fence() + " " + state() + "]";
+    }
+
+    GrantKey key() {
+        return key;
+    }
+
+    Request request() {
+        return request;
+    }
+
+    long acquiredAt() {
+        return acquiredAt;
+    }
+
+    long deadline() {
+        lock.lock();
+        try {
+            return deadline;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long confirmedAt() {
+        lock.lock();
+        try {
+            return confirmedAt;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Held as far as is known here, without counting as having told the holder. */
+    boolean active() {
+        lock.lock();
+        try {
+            return isActive(state);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The database has confirmed that it lasts so long from the given moment. */
+    void confirm(long sentAt, long nanos) {
+        lock.lock();
+        try {
+            deadline = Math.max(deadline, sentAt + nanos);
+            confirmedAt = Math.max(confirmedAt, sentAt);
+            if (isActive(state)) {
+                state = State.HELD;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Not renewed, but not lost. Answers whether that is new. */
+    boolean doubt(State doubtful) {
+        lock.lock();
+        try {
+            boolean changed = isActive(state) && state != doubtful;
+            if (changed) {
+                state = doubtful;
+            }
+            return changed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lost, for ever. The holder is told by callback, if there is one, by state and by exception. */
+    void lose(String reason) {
+        end(LeaseHandle::isActive, reason);
+    }
+
+    /** It turned out at the release that it had been lost before. */
+    NoLockException loseAtRelease(String reason) {
+        end(before -> before == State.RELEASED, reason);
+        lock.lock();
+        try {
+            told = true;
+        } finally {
+            lock.unlock();
+        }
+        return notHeld();
+    }
+
+    private void end(Predicate<State> from, String reason) {
+        List<Consumer<Lease>> toCall;
+        lock.lock();
+        try {
+            if (!from.test(state)) {
+                return;
+            }
+            state = State.LOST;
+            lostBecause = reason;
+            toCall = List.copyOf(callbacks);
+            told |= !toCall.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+        engine.lost(this, reason);
+        toCall.forEach(callback -> engine.callBack(callback, this));
+    }
+
+    /** The deadline has passed: whoever looks first says so. */
+    void expireIfDue() {
+        lock.lock();
+        try {
+            if (!isActive(state) || Ticks.now() - deadline < 0) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        Duration maxHold = request.maxHold();
+        boolean held = maxHold != null && Ticks.now() - acquiredAt >= maxHold.toNanos();
+        lose(held ? "it reached its maximum hold of " + maxHold : "it expired: it could not be renewed in time");
+    }
+
+    NoLockException notHeld() {
+        lock.lock();
+        try {
+            told |= state == State.LOST;
+            String why = state == State.RELEASED ? "it was given back" : lostBecause;
+            return new NoLockException(name(), name() + " is not held any more (fence " + fence() + "): " + why, null);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void requireActive() {
+        engine.requireOpen();
+        if (!isHeld()) {
+            throw notHeld();
+        }
+    }
+
+    private static boolean isActive(State state) {
+        return state != State.LOST && state != State.RELEASED;
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.lease;
+
+import io.bitjang.AlreadyLockedException;
+import io.bitjang.Lease;
+import io.bitjang.LeaseLock;
+import io.bitjang.LockData;
+import io.bitjang.LockName;
+import io.bitjang.Locks;
+import io.bitjang.Wait;
+import io.bitjang.internal.sql.LockRow;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+
+/** A lease by name, or by several names in order, with its settings. Immutable. */
+public final class NamedLease implements LeaseLock {
+
+    private static final int MAX_NAMES = 500;
+
+    private final LeaseEngine engine;
+    private final List<LockName> names;
+    private final Request request;
+
+    /** Of these names, whose order is the library's business. */
+    public NamedLease(LeaseEngine engine, Collection<LockName> names) {
+        this(
+                engine,
+                List.copyOf(new TreeSet<>(names)),
+                Request.of(engine.settings().owner(), engine.settings().lease(), null));
+        if (names.isEmpty() || this.names.size() > MAX_NAMES) {
+            throw new IllegalArgumentException(
+                    "1 to " + MAX_NAMES + " locks can be taken together, not " + this.names.size());
+        }
+    }
+
+    private NamedLease(LeaseEngine engine, List<LockName> names, Request request) {
+        this.engine = engine;
+        this.names = names;
+        this.request = request;
+    }
+
+    @Override
+    public LeaseLock lasting(Duration duration) {
+        return with(Limits.duration("duration of a lease", duration), request.owner(), request.note(), request.maxHold(),
+                request.notFreeBefore());
+    }
+
+    @Override
+    public LeaseLock owner(String owner) {
+        return with(request.duration(), Limits.owner(owner), request.note(), request.maxHold(), request.notFreeBefore());
+    }
+
+    @Override
+    public LeaseLock note(String note) {
+        return with(request.duration(), request.owner(), Limits.note(note), request.maxHold(), request.notFreeBefore());
+    }
+
+    @Override
+    public LeaseLock maxHold(Duration duration) {
+        return with(request.duration(), request.owner(), request.note(), Limits.duration("maximum hold", duration),
+                request.notFreeBefore());
+    }
+
+    @Override
+    public LeaseLock notFreeBefore(Duration duration) {
+        return with(request.duration(), request.owner(), request.note(), request.maxHold(),
+                Limits.duration("time before it is free", duration));
+    }
+
+    private LeaseLock with(
+            Duration duration,
+            String owner,
+            @Nullable String note,
+            @Nullable Duration maxHold,
+            @Nullable Duration notFreeBefore) {
+        return new NamedLease(engine, names, new Request(owner, duration, note, null, maxHold, notFreeBefore));
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire() {
+        return Optional.ofNullable(engine.tryAcquire(names, request));
+    }
+
+    @Override
+    public Lease acquire(Wait wait) {
+        Objects.requireNonNull(wait, "wait");
+        if (!wait.equals(Wait.none())) {
+            return engine.acquire(names, request, wait);
+        }
+        Attempts.Outcome outcome = engine.attempt(names, request);
+        if (!outcome.answer().granted()) {
+            LockRow row = outcome.answer().holder();
+            LockData holder = row == null ? null : row.toData();
+            throw new AlreadyLockedException(holder == null ? names.get(0) : holder.name(), holder, "");
+        }
+        return engine.granted(names, request, outcome);
+    }
+
+    @Override
+    public CompletionStage<Lease> acquireAsync(Wait wait) {
+        return engine.acquireAsync(names, request, Objects.requireNonNull(wait, "wait"));
+    }
+
+    @Override
+    public <X extends Exception> boolean tryRun(Locks.Task<X> task) throws X {
+        Objects.requireNonNull(task, "task");
+        Optional<Lease> lease = tryAcquire();
+        if (lease.isEmpty()) {
+            return false;
+        }
+        try (Lease held = lease.get()) {
+            task.run();
+        }
+        return true;
+    }
+
+    @Override
+    public <X extends Exception> void run(Wait wait, Locks.Task<X> task) throws X {
+        Objects.requireNonNull(task, "task");
+        try (Lease held = acquire(wait)) {
+            task.run();
+        }
+    }
+
+    @Override
+    public <T, X extends Exception> T call(Wait wait, Locks.Call<T, X> call) throws X {
+        Objects.requireNonNull(call, "call");
+        try (Lease held = acquire(wait)) {
+            return call.call();
+        }
+    }
+
+    @Override
+    public Lock asLock() {
+        return new ThreadLock(this, names.get(0));
+    }
+
+    @Override
+    public String toString() {
+        return "LeaseLock" + names;
+    }
+}

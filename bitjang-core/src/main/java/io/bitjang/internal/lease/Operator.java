@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.lease;
+
+import io.bitjang.LockData;
+import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
+import io.bitjang.admin.AuditEntry;
+import io.bitjang.admin.LockAdmin;
+import io.bitjang.admin.LockCounts;
+import io.bitjang.admin.LockFilter;
+import io.bitjang.internal.sql.AdminSql;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.LockRow;
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticks;
+import io.bitjang.spi.LockEvent.Kind;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The operator's view of the engine. Thread-safe. */
+public final class Operator implements LockAdmin {
+
+    /** How long a forced release waits for a guarded transaction to end. */
+    private static final Duration FORCE_BUDGET = Duration.ofSeconds(2);
+
+    private static final Duration LEAST_IDLE = Duration.ofHours(1);
+    private static final int MAX_REASON = 700;
+
+    private final LeaseEngine engine;
+    private final AdminSql sql;
+
+    /** Over this engine. */
+    public Operator(LeaseEngine engine) {
+        this.engine = engine;
+        this.sql = engine.store().admin();
+    }
+
+    @Override
+    public List<LockData> list(LockFilter filter) {
+        Objects.requireNonNull(filter, "filter");
+        return reading(() -> sql.list(filter)).stream().map(LockRow::toData).toList();
+    }
+
+    @Override
+    public Optional<LockData> find(LockName name) {
+        Objects.requireNonNull(name, "name");
+        return reading(() -> engine.store().read(name)).map(LockRow::toData);
+    }
+
+    @Override
+    public LockCounts counts() {
+        return reading(sql::counts);
+    }
+
+    @Override
+    public boolean forceRelease(LockName name, long expectedFence, String by, String reason) {
+        Objects.requireNonNull(name, "name");
+        engine.requireOpen();
+        String who = Limits.owner(by);
+        String why = Limits.text("reason", reason, MAX_REASON);
+        Deadline budget = Deadline.in(FORCE_BUDGET);
+        while (!forced(name, expectedFence, who, why)) {
+            @Nullable LockRow row = reading(() -> engine.store().read(name)).orElse(null);
+            if (row == null || row.lockId() == null || row.fence() != expectedFence) {
+                return false;
+            }
+            if (budget.passed()) {
+                throw new LockingFailException(
+                        name,
+                        name + " can't be taken away now: a transaction that guards it has been open for "
+                                + FORCE_BUDGET.toSeconds() + " seconds. Try again.",
+                        null);
+            }
+            pause(name);
+        }
+        events(Kind.FORCE_RELEASED, name, expectedFence, who + ": " + why);
+        engine.takenAway(name, expectedFence, who + ": " + why);
+        return true;
+    }
+
+    private boolean forced(LockName name, long fence, String by, String reason) {
+        try {
+            return sql.force(name, fence, by, reason, engine.settings().audit());
+        } catch (DatabaseException e) {
+            if (e.meaning() == DatabaseException.Meaning.FAILED) {
+                throw Attempts.failed(name, "could not be taken away", e);
+            }
+            // busy, or not known: the loop reads what became of it
+            return e.meaning() == DatabaseException.Meaning.UNKNOWN && wasForced(name, fence);
+        }
+    }
+
+    private boolean wasForced(LockName name, long fence) {
+        return reading(() -> engine.store().read(name))
+                .filter(row -> row.fence() == fence && row.lockId() == null && row.forced() != null)
+                .isPresent();
+    }
+
+    @Override
+    public int sweep(Duration idleFor) {
+        if (Limits.duration("idle time", idleFor).compareTo(LEAST_IDLE) < 0) {
+            throw new IllegalArgumentException("Rows idle for less than " + LEAST_IDLE + " are not swept: " + idleFor);
+        }
+        long micros = Limits.micros(idleFor);
+        int swept = 0;
+        while (true) {
+            List<AdminSql.Idle> batch = reading(() -> sql.idle(micros));
+            int before = swept;
+            for (AdminSql.Idle idle : batch) {
+                if (delete(idle, micros)) {
+                    events(Kind.SWEPT, idle.name(), idle.fence(), null);
+                    swept++;
+                }
+            }
+            if (batch.isEmpty() || swept == before) {
+                return swept;
+            }
+        }
+    }
+
+    /** A row that is locked right now is in use: left alone. */
+    private boolean delete(AdminSql.Idle idle, long micros) {
+        try {
+            return sql.deleteIdle(idle, micros);
+        } catch (DatabaseException e) {
+            if (e.meaning() == DatabaseException.Meaning.FAILED) {
+                throw Attempts.failed(idle.name(), "could not be swept", e);
+            }
+            return false;
+        }
+    }
+
+    @Override
+    public List<AuditEntry> audit(int limit) {
+        if (limit < 1 || limit > 1000) {
+            throw new IllegalArgumentException("1 to 1,000 entries can be read, not " + limit);
+        }
+        return reading(() -> sql.auditTrail(limit));
+    }
+
+    private void events(Kind kind, LockName name, long fence, @Nullable String detail) {
+        engine.events().tell(kind, List.of(name), fence, null, detail);
+    }
+
+    private <T> T reading(Supplier<T> query) {
+        engine.requireOpen();
+        try {
+            return query.get();
+        } catch (DatabaseException e) {
+            throw new LockingFailException(null, "The locks could not be read. " + e.getMessage(), e.sqlException());
+        }
+    }
+
+    private static void pause(LockName name) {
+        try {
+            Ticks.pauseAround(20);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LockingFailException(name, name + ": interrupted", e);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.lease;
+
+import io.bitjang.Lease.State;
+import io.bitjang.LockName;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.sql.Listed;
+import io.bitjang.internal.sql.LockRow;
+import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.time.Ticks;
+import io.bitjang.spi.LockEvent.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Renews all leases of an instance: every third of a lease, in one statement for all that are due, in key order.
+ *
+ * <p>A renewal has four outcomes. Renewed. Skipped: the row is locked by a transaction, most often the holder's own guard; the
+ * lease is at risk, and is tried again alone. Gone: the lease is lost. No answer: unknown, tried again. A failure never ends the
+ * renewing. Meanwhile the timer, which never waits for the database, tells those whose deadline passes. Thread-safe.
+ */
+final class Renewer {
+
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+    private static final int BATCH = 1000;
+    private static final long SOON = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final LockStore store;
+    private final OwnRow ownRow;
+    private final Workers workers;
+    private final Events events;
+
+    /** The leases, each with the time of its next renewal; Long.MAX_VALUE while a renewal is under way. */
+    private final Map<LeaseHandle, Long> nextAt = new ConcurrentHashMap<>();
+
+    private final Set<LeaseHandle> underWay = ConcurrentHashMap.newKeySet();
+
+    /** Guards the two fields below. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private @Nullable ScheduledFuture<?> tick;
+    private long tickAt;
+
+    Renewer(LockStore store, OwnRow ownRow, Workers workers, Events events) {
+        this.store = store;
+        this.ownRow = ownRow;
+        this.workers = workers;
+        this.events = events;
+    }
+
+    void add(LeaseHandle lease) {
+        schedule(lease, Ticks.now() + third(lease));
+    }
+
+    void remove(LeaseHandle lease) {
+        nextAt.remove(lease);
+    }
+
+    List<LeaseHandle> leases() {
+        return List.copyOf(nextAt.keySet());
+    }
+
+    /** Renews one lease on the caller's thread; what goes wrong is the caller's to know. */
+    void renewNow(LeaseHandle lease) {
+        long sentAt = Ticks.now();
+        long micros = micros(lease, sentAt);
+        ownRow.renewAll(lease, micros);
+        confirmed(lease, sentAt, micros);
+    }
+
+    private void schedule(LeaseHandle lease, long at) {
+        nextAt.put(lease, at);
+        wakeAt(Math.min(at, lease.deadline()));
+    }
+
+    private void wakeAt(long at) {
+        lock.lock();
+        try {
+            if (tick != null && !tick.isDone() && tickAt - at <= 0) {
+                return;
+            }
+            if (tick != null) {
+                tick.cancel(false);
+            }
+            tickAt = at;
+            tick = workers.after(Math.max(0, at - Ticks.now()), this::tick);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void tick() {
+        long now = Ticks.now();
+        List<LeaseHandle> due = new ArrayList<>();
+        List<LeaseHandle> soon = new ArrayList<>();
+        for (Map.Entry<LeaseHandle, Long> entry : nextAt.entrySet()) {
+            LeaseHandle lease = entry.getKey();
+            lease.expireIfDue();
+            if (!lease.active()) {
+                nextAt.remove(lease);
+            } else if (!underWay.contains(lease)) {
+                long wait = entry.getValue() - now;
+                if (wait <= 0) {
+                    due.add(lease);
+                } else if (wait <= third(lease) / 2) {
+                    soon.add(lease);
+                }
+            }
+        }
+        if (!due.isEmpty()) {
+            due.addAll(soon);
+            due.sort(Comparator.comparing(LeaseHandle::name));
+            underWay.addAll(due);
+            for (int from = 0; from < due.size(); from += BATCH) {
+                List<LeaseHandle> batch = List.copyOf(due.subList(from, Math.min(due.size(), from + BATCH)));
+                workers.execute(() -> renewBatch(batch));
+            }
+        }
+        long next = Long.MAX_VALUE;
+        for (Map.Entry<LeaseHandle, Long> entry : nextAt.entrySet()) {
+            long at = underWay.contains(entry.getKey())
+                    ? entry.getKey().deadline()
+                    : Math.min(entry.getValue(), entry.getKey().deadline());
+            next = Math.min(next, at - now);
+        }
+        lock.lock();
+        try {
+            tick = null;
+        } finally {
+            lock.unlock();
+        }
+        if (next != Long.MAX_VALUE) {
+            wakeAt(now + Math.max(next, SOON / 10));
+        }
+    }
+
+    private void renewBatch(List<LeaseHandle> batch) {
+        long sentAt = Ticks.now();
+        List<Listed> rows = new ArrayList<>();
+        for (LeaseHandle lease : batch) {
+            long micros = micros(lease, sentAt);
+            lease.names().forEach(name -> rows.add(new Listed(name, lease.key().secret(), micros)));
+        }
+        rows.sort(Comparator.comparing(Listed::name));
+        try {
+            if (store.renewAll(rows) == rows.size()) {
+                batch.forEach(lease -> confirmed(lease, sentAt, micros(lease, sentAt)));
+            } else {
+                inspect(batch);
+            }
+        } catch (DatabaseException e) {
+            if (e.meaning() == Meaning.BUSY && batch.size() > 1) {
+                batch.forEach(lease -> renewAlone(lease));
+            } else {
+                batch.forEach(lease -> failed(lease, e));
+            }
+        } finally {
+            underWay.removeAll(batch);
+            batch.stream().filter(nextAt::containsKey).forEach(lease -> wakeAt(nextAt.getOrDefault(lease, sentAt)));
+        }
+    }
+
+    private void renewAlone(LeaseHandle lease) {
+        long sentAt = Ticks.now();
+        long micros = micros(lease, sentAt);
+        try {
+            for (LockName name : lease.names()) {
+                if (store.renew(name, lease.key().secret(), micros).isEmpty()) {
+                    inspect(List.of(lease));
+                    return;
+                }
+            }
+            confirmed(lease, sentAt, micros);
+        } catch (DatabaseException e) {
+            failed(lease, e);
+        }
+    }
+
+    /** Not all rows were renewed: which ones, and why not? */
+    private void inspect(List<LeaseHandle> batch) {
+        long sentAt = Ticks.now();
+        Map<LockName, LockRow> rows = store.read(
+                batch.stream().flatMap(lease -> lease.names().stream()).distinct().toList());
+        for (LeaseHandle lease : batch) {
+            Duration least = lease.request().duration();
+            @Nullable String gone = null;
+            for (LockName name : lease.names()) {
+                @Nullable LockRow row = rows.get(name);
+                gone = gone != null ? gone : OwnRow.whyGone(row, lease.key());
+                least = row == null || row.remaining().compareTo(least) > 0 ? least : row.remaining();
+            }
+            if (gone != null) {
+                lease.lose(gone);
+                continue;
+            }
+            boolean renewed = least.toNanos() > 2 * third(lease);
+            if (renewed) {
+                confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));
+            } else {
+                doubt(lease, State.AT_RISK, "its row is locked by a transaction, it was not renewed");
+            }
+        }
+    }
+
+    private void confirmed(LeaseHandle lease, long sentAt, long micros) {
+        lease.confirm(sentAt, TimeUnit.MICROSECONDS.toNanos(micros));
+        if (nextAt.containsKey(lease)) {
+            boolean last = maxHoldEnds(lease) - sentAt <= TimeUnit.MICROSECONDS.toNanos(micros);
+            schedule(lease, last ? lease.deadline() : sentAt + third(lease));
+            events.tell(Kind.RENEWED, lease.names(), lease.fence(), lease.request().owner(), null);
+        }
+    }
+
+    private void failed(LeaseHandle lease, DatabaseException e) {
+        if (e.meaning() == Meaning.BUSY) {
+            doubt(lease, State.AT_RISK, "its row is locked by a transaction, it was not renewed");
+        } else {
+            LOG.log(System.Logger.Level.WARNING, "Renewing " + lease.name() + " failed, it is tried again", e);
+            doubt(lease, State.UNKNOWN, e.getMessage());
+        }
+    }
+
+    private void doubt(LeaseHandle lease, State state, @Nullable String detail) {
+        if (lease.doubt(state)) {
+            Kind kind = state == State.AT_RISK ? Kind.AT_RISK : Kind.UNKNOWN;
+            events.tell(kind, lease.names(), lease.fence(), lease.request().owner(), detail);
+        }
+        if (nextAt.containsKey(lease)) {
+            schedule(lease, Ticks.now() + Math.max(SOON, third(lease) / 6));
+        }
+    }
+
+    /** How long the next renewal asks for: the lease's duration, cut at its maximum hold. */
+    private static long micros(LeaseHandle lease, long now) {
+        long nanos = Math.min(lease.request().duration().toNanos(), maxHoldEnds(lease) - now);
+        return Math.max(1, TimeUnit.NANOSECONDS.toMicros(nanos));
+    }
+
+    private static long maxHoldEnds(LeaseHandle lease) {
+        Duration maxHold = lease.request().maxHold();
+        return maxHold == null ? Ticks.now() + Long.MAX_VALUE / 2 : lease.acquiredAt() + maxHold.toNanos();
+    }
+
+    private static long third(LeaseHandle lease) {
+        return Math.max(1, lease.request().duration().toNanos() / 3);
+    }
+}

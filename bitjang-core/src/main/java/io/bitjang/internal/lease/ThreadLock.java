@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.lease;
+
+import io.bitjang.AlreadyLockedException;
+import io.bitjang.Lease;
+import io.bitjang.LeaseLock;
+import io.bitjang.LockException;
+import io.bitjang.LockName;
+import io.bitjang.NoLockException;
+import io.bitjang.Wait;
+import java.time.Duration;
+import java.util.ConcurrentModificationException;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+
+/** A lease as a {@link Lock}: the thread that has it may take it again, and gives it back as often. Thread-safe. */
+final class ThreadLock implements Lock {
+
+    /** Who has it, how often. Replaced by the owning thread only, so no lock is needed. */
+    private record Hold(Thread thread, Lease lease, int count) {}
+
+    private final LeaseLock lock;
+    private final LockName name;
+    private volatile @Nullable Hold hold;
+
+    ThreadLock(LeaseLock lock, LockName name) {
+        this.lock = lock;
+        this.name = name;
+    }
+
+    @Override
+    public void lock() {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                interrupted |= Thread.interrupted();
+                try {
+                    acquire(Wait.forever());
+                    return;
+                } catch (LockException e) {
+                    if (!Thread.interrupted()) {
+                        throw e;
+                    }
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        interruptibly(Wait.forever());
+    }
+
+    @Override
+    public boolean tryLock() {
+        if (reentered()) {
+            return true;
+        }
+        Optional<Lease> lease = lock.tryAcquire();
+        lease.ifPresent(this::begin);
+        return lease.isPresent();
+    }
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        try {
+            interruptibly(Wait.upTo(Duration.ofNanos(Math.max(0, unit.toNanos(time)))));
+            return true;
+        } catch (AlreadyLockedException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void unlock() {
+        Hold mine = mine();
+        if (mine == null) {
+            throw new IllegalMonitorStateException("This thread does not hold " + name);
+        }
+        if (mine.count > 1) {
+            hold = new Hold(mine.thread, mine.lease, mine.count - 1);
+            return;
+        }
+        hold = null;
+        boolean lost = !mine.lease.isHeld();
+        try {
+            mine.lease.close();
+        } catch (NoLockException e) {
+            lost = true;
+        }
+        if (lost) {
+            throw new ConcurrentModificationException(
+                    name + " was lost before unlock: " + mine.lease.lostBecause().orElse("it expired"));
+        }
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("A lock in a database has no conditions");
+    }
+
+    private void interruptibly(Wait wait) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        try {
+            acquire(wait);
+        } catch (LockException e) {
+            if (e.getCause() instanceof InterruptedException && Thread.interrupted()) {
+                throw (InterruptedException) new InterruptedException(e.getMessage()).initCause(e);
+            }
+            throw e;
+        }
+    }
+
+    private void acquire(Wait wait) {
+        if (!reentered()) {
+            begin(lock.acquire(wait));
+        }
+    }
+
+    /** An inner lock never wins back silently what the outer one has lost. */
+    private boolean reentered() {
+        Hold mine = mine();
+        if (mine == null) {
+            return false;
+        }
+        if (!mine.lease.isHeld()) {
+            throw new NoLockException(
+                    name, name + " was lost by its outer lock: " + mine.lease.lostBecause().orElse("it expired"), null);
+        }
+        hold = new Hold(mine.thread, mine.lease, mine.count + 1);
+        return true;
+    }
+
+    private void begin(Lease lease) {
+        hold = new Hold(Thread.currentThread(), lease, 1);
+    }
+
+    private @Nullable Hold mine() {
+        Hold current = hold;
+        return current != null && current.thread == Thread.currentThread() ? current : null;
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.schema;
+
+import io.bitjang.LockingFailException;
+import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.Params;
+import io.bitjang.internal.sql.Sql;
+import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Ticks;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** Creates the tables, or checks that they are there. */
+public final class SchemaSetup {
+
+    /** Several nodes may create them at the same moment, and some of them then fail. */
+    private static final int TRIES = 10;
+
+    private final Database database;
+    private final Tables tables;
+    private final SchemaScripts scripts;
+
+    /** For this database. */
+    public SchemaSetup(Database database, Tables tables) {
+        this.database = database;
+        this.tables = tables;
+        this.scripts = new SchemaScripts(database.dialect().id(), tables);
+    }
+
+    /** Creates what is missing. */
+    public void create() {
+        for (int attempt = 1; ; attempt++) {
+            OptionalInt found = version();
+            if (found.isPresent() && found.getAsInt() >= SchemaScripts.CURRENT) {
+                validate();
+                return;
+            }
+            try {
+                for (int version = found.orElse(0) + 1; version <= SchemaScripts.CURRENT; version++) {
+                    for (String statement : scripts.statements(version)) {
+                        database.run(session -> session.update(new Sql(statement, List.of()), Params.none()));
+                    }
+                }
+            } catch (DatabaseException e) {
+                if (attempt == TRIES) {
+                    throw new LockingFailException(
+                            null,
+                            "The tables could not be created (" + e.getMessage() + "). Run the script "
+                                    + scripts.path(SchemaScripts.CURRENT)
+                                    + " from the jar of bitjang-core by hand, and set the schema mode to validate.",
+                            e.sqlException());
+                }
+                pause();
+            }
+        }
+    }
+
+    /** Checks that the tables are there and of the right version, or names the script to run. */
+    public void validate() {
+        OptionalInt found = version();
+        if (found.isEmpty()) {
+            throw new LockingFailException(
+                    null,
+                    "The table " + tables.version() + " is not there. Run the script "
+                            + scripts.path(SchemaScripts.CURRENT)
+                            + " from the jar of bitjang-core, or set the schema mode to create.",
+                    null);
+        }
+        int version = found.getAsInt();
+        if (version < SchemaScripts.CURRENT) {
+            throw new LockingFailException(
+                    null,
+                    "The tables " + tables.prefix() + "* have version " + version + ", this library needs version "
+                            + SchemaScripts.CURRENT + ". Run the script " + scripts.path(version + 1)
+                            + " and those after it from the jar of bitjang-core, or set the schema mode to create.",
+                    null);
+        }
+        if (version > SchemaScripts.CURRENT) {
+            throw new LockingFailException(
+                    null,
+                    "The tables " + tables.prefix() + "* have version " + version + ", this library knows only version "
+                            + SchemaScripts.CURRENT + ". Use a newer bitjang-core.",
+                    null);
+        }
+    }
+
+    private OptionalInt version() {
+        try {
+            Sql sql = new Sql("SELECT COALESCE(MAX(version), 0) FROM " + tables.version(), List.of());
+            return OptionalInt.of(database.run(session -> session.query(sql, Params.none(), row -> row.getInt(1)))
+                    .get(0));
+        } catch (DatabaseException e) {
+            if (e.isMissingTable()) {
+                return OptionalInt.empty();
+            }
+            throw new LockingFailException(
+                    null, "The version of the tables could not be read: " + e.getMessage(), e.sqlException());
+        }
+    }
+
+    private static void pause() {
+        try {
+            Ticks.pauseAround(100);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LockingFailException(null, "Interrupted while the tables were created", e);
+        }
+    }
+}

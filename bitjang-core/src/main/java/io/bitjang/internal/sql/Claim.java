@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.sql;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What someone asks for.
+ *
+ * @param secret the random part of the lock id, chosen before the request is sent
+ * @param owner in whose name
+ * @param micros for how long
+ * @param note for people
+ * @param again the owner who may re-enter; null for none
+ */
+public record Claim(String secret, String owner, long micros, @Nullable String note, @Nullable String again) {
+
+    /** Without the secret. */
+    @Override
+    public String toString() {
+        return "claim of " + owner;
+    }
+}

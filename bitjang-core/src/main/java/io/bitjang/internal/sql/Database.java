@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.sql;
+
+import io.bitjang.internal.dialect.Dialect;
+import io.bitjang.internal.sql.DatabaseException.Meaning;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+
+/**
+ * Runs statements, each on a connection of its own that goes back as it came: no setting is changed, and where the pool hands out
+ * connections with auto-commit off, the statement is committed explicitly. Thread-safe.
+ */
+public final class Database {
+
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+
+    /** Work on an open connection. */
+    public interface Work<T> {
+        /** Does it. */
+        T with(Session session) throws SQLException;
+    }
+
+    private final DataSource dataSource;
+    private final Dialect dialect;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Over this data source. */
+    public Database(DataSource dataSource, Dialect dialect) {
+        this.dataSource = dataSource;
+        this.dialect = dialect;
+    }
+
+    /** What is different here. */
+    public Dialect dialect() {
+        return dialect;
+    }
+
+    /** A connection for a longer use, by the one who listens for notifications. */
+    public Connection connect() throws SQLException {
+        return dataSource.getConnection();
+    }
+
+    /** Runs one statement in a transaction of its own. */
+    public <T> T run(Work<T> work) {
+        Connection connection = open();
+        try {
+            boolean autoCommit = connection.getAutoCommit();
+            return complete(connection, !autoCommit, work);
+        } catch (SQLException e) {
+            throw failure(e);
+        } finally {
+            close(connection);
+        }
+    }
+
+    /** Runs several statements in one transaction of their own. */
+    public <T> T transaction(Work<T> work) {
+        Connection connection = open();
+        try {
+            boolean autoCommit = connection.getAutoCommit();
+            if (autoCommit) {
+                connection.setAutoCommit(false);
+            }
+            try {
+                return complete(connection, true, work);
+            } finally {
+                if (autoCommit) {
+                    connection.setAutoCommit(true);
+                }
+            }
+        } catch (SQLException e) {
+            throw failure(e);
+        } finally {
+            close(connection);
+        }
+    }
+
+    /** Runs a statement in the caller's transaction, which is neither committed nor rolled back here. */
+    public <T> T on(Connection connection, Work<T> work) {
+        try {
+            return work.with(new Session(connection, dialect));
+        } catch (SQLException e) {
+            throw failure(e);
+        }
+    }
+
+    /** From now on every use fails with a clear message. */
+    public void close() {
+        closed.set(true);
+    }
+
+    /** Whether {@link #close} was called. */
+    public boolean isClosed() {
+        return closed.get();
+    }
+
+    private <T> T complete(Connection connection, boolean commit, Work<T> work) throws SQLException {
+        boolean done = false;
+        try {
+            T result = work.with(new Session(connection, dialect));
+            if (commit) {
+                connection.commit();
+            }
+            done = true;
+            return result;
+        } finally {
+            if (!done && commit) {
+                rollback(connection);
+            }
+        }
+    }
+
+    private Connection open() {
+        try {
+            return dataSource.getConnection();
+        } catch (SQLException e) {
+            throw new DatabaseException(
+                    Meaning.FAILED, "No connection to the database could be had: " + e.getMessage(), e);
+        }
+    }
+
+    private static DatabaseException failure(SQLException e) {
+        return new DatabaseException(SqlErrors.meaningOf(e), "The database failed: " + e.getMessage(), e);
+    }
+
+    private static void rollback(Connection connection) {
+        try {
+            connection.rollback();
+        } catch (SQLException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Rolling back failed too", e);
+        }
+    }
+
+    private static void close(Connection connection) {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Closing a connection failed", e);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.sql;
+
+import java.sql.SQLException;
+
+/** A statement failed. What that means for the caller is said by {@link #meaning()}. */
+public final class DatabaseException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** What a failure means. */
+    public enum Meaning {
+        /** The row is locked by another transaction right now. Not applied. */
+        BUSY,
+        /** The database says: repeat. Not applied. */
+        REPEAT,
+        /** The answer never came. Applied or not: must be resolved. */
+        UNKNOWN,
+        /** Refused for any other reason, or no connection was to be had. Not applied. */
+        FAILED
+    }
+
+    private final Meaning meaning;
+
+    DatabaseException(Meaning meaning, String message, SQLException cause) {
+        super(message, cause);
+        this.meaning = meaning;
+    }
+
+    /** What it means. */
+    public Meaning meaning() {
+        return meaning;
+    }
+
+    /** The database's own exception. */
+    public SQLException sqlException() {
+        return (SQLException) getCause();
+    }
+
+    /** Whether a table, a view or a column is not there. */
+    public boolean isMissingTable() {
+        return SqlErrors.isMissingTable(sqlException());
+    }
+}

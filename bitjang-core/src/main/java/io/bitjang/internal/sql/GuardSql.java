@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.sql;
+
+import io.bitjang.NoLockException;
+import io.bitjang.StaleSnapshotException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The guard inside the caller's transaction.
+ *
+ * <p>It pins the lock's row: every statement that gives the lock to someone new locks the row exclusively first, so it waits for,
+ * or passes by, this transaction. And it proves that the transaction's snapshot sees the grant; otherwise the transaction might
+ * work on what the former holder has changed since. If either fails, the transaction is rolled back, so that what it has done
+ * until then can't be committed even by a caller who ignores the exception. Thread-safe.
+ */
+public final class GuardSql {
+
+    private record Pinned(LockRow row, @Nullable String seen) {}
+
+    private final Database database;
+    private final LockSql sql;
+
+    GuardSql(Database database, LockSql sql) {
+        this.database = database;
+        this.sql = sql;
+    }
+
+    /** Refuses a connection that commits by itself: a guard would end before the caller's change begins. */
+    public static void requireTransaction(Connection connection) {
+        try {
+            if (connection.getAutoCommit()) {
+                throw new IllegalStateException("A guard needs a transaction: this connection is in auto-commit mode. "
+                        + "Call setAutoCommit(false), or begin a transaction, before the change and the guard.");
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException("The connection is not usable: " + e.getMessage(), e);
+        }
+    }
+
+    /** Pins the row until the caller's transaction ends. */
+    public LockRow pin(Connection connection, GrantKey key) {
+        Params params = Params.of(key.name()).set("lockId", key.secret());
+        List<Pinned> rows;
+        try {
+            rows = database.on(
+                    connection,
+                    session -> session.query(
+                            sql.guard, params, row -> new Pinned(LockRow.read(row), row.getString("seen"))));
+        } catch (DatabaseException e) {
+            if (e.meaning() == DatabaseException.Meaning.REPEAT) {
+                // at REPEATABLE READ the database itself says that the row has changed since the snapshot
+                throw refuse(connection, key, changedSince(connection, key, e));
+            }
+            throw e;
+        }
+        if (rows.isEmpty()) {
+            throw refuse(connection, key, changedSince(connection, key, null));
+        }
+        Pinned pinned = rows.get(0);
+        if (!key.secret().equals(pinned.seen)) {
+            throw refuse(connection, key, new StaleSnapshotException(key.name()));
+        }
+        return pinned.row;
+    }
+
+    /** Frees the lock with the caller's transaction; false if it is not held under this key. */
+    public boolean release(Connection connection, GrantKey key) {
+        Params params = Params.of(key.name()).set("lockId", key.secret());
+        return database.on(connection, session -> session.number(sql.releaseWithCaller, params))
+                .isPresent();
+    }
+
+    /** Rolls the caller's transaction back and returns the reason, to be thrown. */
+    public static NoLockException refuse(Connection connection, GrantKey key, NoLockException reason) {
+        try {
+            connection.rollback();
+        } catch (SQLException e) {
+            reason.addSuppressed(e);
+        }
+        return reason;
+    }
+
+    /** If the snapshot shows an older grant than the key's, it is the snapshot that is old; otherwise the lock is gone. */
+    private NoLockException changedSince(Connection connection, GrantKey key, @Nullable DatabaseException cause) {
+        try {
+            List<LockRow> seen = database.on(
+                    connection, session -> session.query(sql.read, Params.of(key.name()), LockRow::read));
+            if (seen.isEmpty() || seen.get(0).fence() < key.fence()) {
+                return new StaleSnapshotException(key.name());
+            }
+            return lost(key, seen.get(0), cause);
+        } catch (DatabaseException e) {
+            return lost(key, null, cause == null ? e : cause);
+        }
+    }
+
+    private static NoLockException lost(GrantKey key, @Nullable LockRow row, @Nullable Throwable cause) {
+        String now = row == null || row.fence() == key.fence() ? "" : " Now: " + row + ".";
+        return new NoLockException(
+                key.name(),
+                key.name() + " is not held under this lock id any more (fence " + key.fence()
+                        + "): the transaction was rolled back." + now,
+                cause);
+    }
+}

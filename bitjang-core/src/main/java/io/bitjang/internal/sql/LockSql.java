@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.sql;
+
+import io.bitjang.admin.LockFilter;
+import io.bitjang.internal.dialect.Change;
+import io.bitjang.internal.dialect.Change.Lock;
+import io.bitjang.internal.dialect.Dialect;
+
+/** Every statement of the engine, each once, with the dialect's fragments filled in at start-up. Immutable. */
+final class LockSql {
+
+    private static final String NOBODY_WAITS = "0";
+    private static final String SOMEBODY_WAITS = "CASE WHEN c.wanted THEN 2 ELSE 0 END";
+
+    private final Dialect dialect;
+    private final Tables tables;
+    private final String locks;
+    private final String now;
+
+    final Sql take;
+    final Sql handOver;
+    final Sql release;
+    final Sql releaseWithCaller;
+    final Sql releaseAt;
+    final Sql renew;
+    final Sql extend;
+    final Sql leave;
+    final Sql force;
+    final Sql markWanted;
+    final Sql renewListed;
+    final Sql releaseListed;
+    final Sql read;
+    final Sql readListed;
+    final Sql check;
+    final Sql guard;
+    final Sql probe;
+    final Sql insertFree;
+    final Sql counts;
+    final Sql idle;
+    final Sql deleteIdle;
+    final Sql auditTakeOver;
+    final Sql auditForce;
+    final Sql auditTrail;
+
+    LockSql(Dialect dialect, Tables tables) {
+        this.dialect = dialect;
+        this.tables = tables;
+        this.locks = tables.locks();
+        this.now = dialect.now();
+        String again = "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now;
+        take = change(Change.of(locks, Lock.EXCLUSIVE, "(c.lock_id IS NULL OR c.expires_at <= " + now + " OR " + again + ")")
+                .set("fence", "CASE WHEN " + again + " THEN c.fence ELSE GREATEST(c.fence + 1, " + now + ") END")
+                .set("acquired_at", "CASE WHEN " + again + " THEN c.acquired_at ELSE " + now + " END")
+                .set("taken_from", "CASE WHEN c.lock_id IS NOT NULL AND c.expires_at <= " + now + " THEN c.owner END")
+                .set("expires_at", "CASE WHEN " + again + " THEN GREATEST(c.expires_at, " + now + " + :micros)"
+                        + " ELSE " + now + " + :micros END")
+                .set("lock_id", "CASE WHEN " + again + " THEN c.lock_id ELSE :lockId END")
+                .set("owner", ":owner")
+                .set("note", ":note")
+                .set("forced", "NULL")
+                .answering("fence", "CASE WHEN " + again + " THEN 1 WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + "
+                        + SOMEBODY_WAITS));
+        handOver = change(Change.of(locks, Lock.EXCLUSIVE, "c.lock_id = :from")
+                .set("fence", "GREATEST(c.fence + 1, " + now + ")")
+                .set("acquired_at", now)
+                .set("expires_at", now + " + :micros")
+                .set("lock_id", ":lockId")
+                .set("owner", ":owner")
+                .set("note", ":note")
+                .set("taken_from", "NULL")
+                .set("forced", "NULL")
+                .answering("fence", SOMEBODY_WAITS));
+        release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PAST_PINS)
+                .answering("fence", SOMEBODY_WAITS));
+        releaseWithCaller =
+                change(free("c.lock_id = :lockId", Lock.PAST_PINS).answering("fence", SOMEBODY_WAITS));
+        releaseAt = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId")
+                .set("expires_at", "c.acquired_at + :micros")
+                .set("lock_id", ":lockIdOfNobody")
+                .answering("fence", NOBODY_WAITS));
+        renew = expiry("GREATEST(c.expires_at, " + now + " + :micros)");
+        extend = expiry("LEAST(c.expires_at + :micros, " + now + " + 315576000000000)");
+        leave = expiry("LEAST(c.expires_at, " + now + " + :micros)");
+        force = change(free("c.lock_id IS NOT NULL AND c.fence = :fence", Lock.EXCLUSIVE)
+                .set("forced", ":forced")
+                .answering("fence", SOMEBODY_WAITS));
+        markWanted = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id IS NOT NULL AND NOT c.wanted")
+                .set("wanted", "TRUE")
+                .answering("fence", NOBODY_WAITS));
+        renewListed = Sql.parse(dialect.writeListed(
+                locks,
+                "l.expires_at > " + now,
+                target("expires_at") + " = GREATEST(l.expires_at, " + now + " + r.micros)"));
+        releaseListed = Sql.parse(dialect.writeListed(
+                locks,
+                "l.lock_id IS NOT NULL" + dialect.needNotBeOnDisk(),
+                target("lock_id") + " = NULL, " + target("expires_at") + " = " + now + ", " + target("wanted")
+                        + " = FALSE"));
+        String byName = "SELECT " + columns("l") + " FROM " + locks + " l WHERE l.type = :type AND l.id = :id";
+        read = Sql.parse(byName);
+        readListed = Sql.parse(dialect.readListed(locks, columns("l")));
+        check = Sql.parse(byName + " AND l.lock_id = :lockId AND l.expires_at > " + now);
+        guard = Sql.parse("SELECT " + columns("l") + ", " + dialect.seenBySnapshot(locks) + " AS seen FROM " + locks
+                + " l WHERE l.type = :type AND l.id = :id AND l.lock_id = :lockId " + dialect.pin());
+        probe = Sql.parse("UPDATE " + locks + " SET probes = probes + 1 WHERE type = :type AND id = :id");
+        insertFree = Sql.parse(dialect.insertFree(locks));
+        counts = Sql.parse("""
+            SELECT COALESCE(SUM(CASE WHEN lock_id IS NOT NULL AND expires_at > %2$s THEN 1 ELSE 0 END), 0),
+                   COALESCE(SUM(CASE WHEN lock_id IS NOT NULL AND expires_at <= %2$s THEN 1 ELSE 0 END), 0),
+                   COALESCE(SUM(CASE WHEN lock_id IS NULL THEN 1 ELSE 0 END), 0)
+              FROM %1$s""".formatted(locks, now));
+        String idleSince = "(lock_id IS NULL OR expires_at <= %1$s) AND expires_at < %1$s - :idle".formatted(now);
+        idle = Sql.parse("SELECT type, id, fence FROM " + locks + " WHERE " + idleSince + " " + dialect.limit());
+        deleteIdle = Sql.parse("DELETE FROM " + locks + " WHERE type = :type AND id = :id AND fence = :fence AND "
+                + idleSince + " AND " + dialect.boundedWait());
+        String audit = "INSERT INTO " + tables.audit() + " (at_micros, kind, type, id, fence, from_owner, by_owner, reason) ";
+        auditTakeOver = Sql.parse(audit + "SELECT " + now + ", 'TAKEN_OVER', type, id, fence, taken_from, owner, NULL FROM "
+                + locks + " WHERE type = :type AND id = :id AND fence = :fence");
+        auditForce = Sql.parse(audit + "SELECT " + now + ", 'FORCE_RELEASED', type, id, fence, owner, :by, :reason FROM "
+                + locks + " WHERE type = :type AND id = :id AND fence = :fence");
+        auditTrail = Sql.parse("SELECT at_micros, kind, type, id, fence, from_owner, by_owner, reason FROM "
+                + tables.audit() + " ORDER BY seq DESC " + dialect.limit());
+    }
+
+    Sql upsert() {
+        return Sql.parse(dialect.upsert(locks, columns("")));
+    }
+
+    Sql insertGranted() {
+        return Sql.parse(dialect.insertGranted(locks));
+    }
+
+    Sql takeAll(int names) {
+        return Sql.parse(dialect.takeAll(locks, names));
+    }
+
+    /** The update of a transaction that locked the rows already: all get the same fence. */
+    Sql takeLocked() {
+        return Sql.parse("""
+            UPDATE %1$s SET lock_id = :lockId, fence = GREATEST(:fence, %2$s), acquired_at = %2$s,
+                expires_at = %2$s + :duration, note = :note, forced = NULL,
+                taken_from = CASE WHEN lock_id IS NOT NULL THEN owner END, owner = :owner
+              WHERE (type, id) IN (SELECT r.type, r.id FROM %3$s)"""
+                .formatted(locks, now, dialect.listedRows()));
+    }
+
+    /** Brings the fences of a group, if they differ, to the largest of them. */
+    Sql raiseFences() {
+        return Sql.parse(dialect.writeListed(locks, "l.fence < :fence", target("fence") + " = :fence"));
+    }
+
+    /** A page of the table. The filter chooses among fixed conditions; its values are bound. */
+    Sql list(LockFilter filter) {
+        StringBuilder sql = new StringBuilder("SELECT " + columns("l") + " FROM " + locks + " l WHERE ");
+        sql.append(
+                switch (filter.state()) {
+                    case ANY -> "1 = 1";
+                    case HELD -> "l.lock_id IS NOT NULL AND l.expires_at > " + now;
+                    case EXPIRED -> "l.lock_id IS NOT NULL AND l.expires_at <= " + now;
+                    case FREE -> "l.lock_id IS NULL";
+                });
+        sql.append(filter.type() == null ? "" : " AND l.type = :type");
+        sql.append(filter.owner() == null ? "" : " AND l.owner = :owner");
+        sql.append(filter.idPart() == null ? "" : " AND POSITION(:idPart IN l.id) > 0");
+        sql.append(
+                filter.after() == null
+                        ? ""
+                        : " AND (l.type > :afterType OR (l.type = :afterType AND l.id > :afterId))");
+        return Sql.parse(sql.append(" ORDER BY l.type, l.id ").append(dialect.limit()).toString());
+    }
+
+    private Change.Builder free(String condition, Lock lock) {
+        return Change.of(locks, lock, condition)
+                .notifying(tables.channel())
+                .set("lock_id", "NULL")
+                .set("expires_at", now)
+                .set("taken_from", "NULL")
+                .set("wanted", "FALSE");
+    }
+
+    private Sql expiry(String value) {
+        return change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId AND c.expires_at > " + now)
+                .set("expires_at", value)
+                .answering("expires_at", NOBODY_WAITS));
+    }
+
+    private Sql change(Change change) {
+        return Sql.parse(dialect.write(change));
+    }
+
+    /** PostgreSQL and H2 assign to bare columns, an update of two tables on MySQL and MariaDB needs the alias. */
+    private String target(String column) {
+        return dialect.bindsJson() ? "l." + column : column;
+    }
+
+    private String columns(String alias) {
+        return LockRow.columns(alias, now);
+    }
+}

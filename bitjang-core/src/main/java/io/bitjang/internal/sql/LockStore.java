@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package io.bitjang.internal.sql;
+
+import io.bitjang.LockName;
+import io.bitjang.internal.dialect.Dialect;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operations on the table of locks, each as few statements as the database allows. Every method throws {@link
+ * DatabaseException} and repeats nothing: what to do about a failure is the engine's business. Thread-safe.
+ */
+public final class LockStore {
+
+    /** How many names are remembered as free on MySQL before all are forgotten. */
+    private static final int MAX_BELIEVED_FREE = 10_000;
+
+    private final Database database;
+    private final LockSql sql;
+    private final boolean json;
+    private final @Nullable Sql upsert;
+    private final @Nullable Sql insertGranted;
+
+    /**
+     * MySQL only: locks that this instance released last, whose rows can be taken without reading them first. A wrong belief
+     * costs one more statement, nothing else.
+     */
+    private final Set<LockName> believedFree = ConcurrentHashMap.newKeySet();
+
+    /** Over this database. */
+    public LockStore(Database database, Tables tables) {
+        this.database = database;
+        Dialect dialect = database.dialect();
+        this.sql = new LockSql(dialect, tables);
+        this.json = dialect.bindsJson();
+        boolean upserts = dialect.acquire() == Dialect.Acquire.UPSERT;
+        this.upsert = upserts ? sql.upsert() : null;
+        this.insertGranted = upserts ? null : sql.insertGranted();
+    }
+
+    /** Takes one lock if it is free, expired, or its owner may re-enter. */
+    public Answer acquire(LockName name, Claim claim) {
+        Params params = claim(Params.of(name), claim).set("micros", claim.micros());
+        return database.run(session -> {
+            if (upsert == null) {
+                return changeOrInsert(session, name, claim, params);
+            }
+            List<LockRow> rows = session.query(upsert, params, LockRow::read);
+            return rows.isEmpty() ? Answer.refused(null) : Answer.of(rows.get(0), claim);
+        });
+    }
+
+    /**
+     * MySQL has no statement that inserts or takes without ever waiting. What is believed to be free is taken in one statement;
+     * otherwise a plain read, which waits for nobody, decides.
+     */
+    private Answer changeOrInsert(Session session, LockName name, Claim claim, Params params) throws SQLException {
+        if (believedFree.remove(name)) {
+            OptionalLong taken = session.number(sql.take, params);
+            if (taken.isPresent()) {
+                return taken(session, name, claim, taken.getAsLong());
+            }
+        }
+        List<LockRow> rows = session.query(sql.read, params, LockRow::read);
+        if (rows.isEmpty()) {
+            OptionalLong inserted = session.number(insertGranted(), params);
+            return inserted.isPresent()
+                    ? Answer.granted(claim.secret(), inserted.getAsLong())
+                    : Answer.refused(null);
+        }
+        LockRow row = rows.get(0);
+        if (row.held() && (claim.again() == null || !claim.again().equals(row.owner()))) {
+            return Answer.refused(row);
+        }
+        OptionalLong taken = session.number(sql.take, params);
+        return taken.isPresent() ? taken(session, name, claim, taken.getAsLong()) : Answer.refused(null);
+    }
+
+    /** A re-entered lock keeps its lock id, which one number can't tell: it is read. */
+    private Answer taken(Session session, LockName name, Claim claim, long encoded) throws SQLException {
+        Answer answer = Answer.granted(claim.secret(), encoded);
+        if (!answer.reentered()) {
+            return answer;
+        }
+        List<LockRow> rows = session.query(sql.read, Params.of(name), LockRow::read);
+        return rows.isEmpty() ? Answer.refused(null) : Answer.of(rows.get(0), claim);
+    }
+
+    private Sql insertGranted() {
+        if (insertGranted == null) {
+            throw new IllegalStateException("This dialect acquires by upsert");
+        }
+        return insertGranted;
+    }
+
+    /** Takes several locks, given in order, all or none. */
+    public Answer acquireAll(List<LockName> names, Claim claim) {
+        return switch (database.dialect().acquireAll()) {
+            case CHANGE -> changeAll(names, claim);
+            case UPSERT -> upsertAll(names, claim);
+            case TRANSACTION -> lockAndChangeAll(names, claim);
+        };
+    }
+
+    private Answer changeAll(List<LockName> names, Claim claim) {
+        Sql takeAll = sql.takeAll(names.size());
+        Params params = listed(claim(Params.none(), claim), names);
+        OptionalLong taken = database.run(session -> session.number(takeAll, params));
+        if (taken.isEmpty() && insertAbsent(names)) {
+            taken = database.run(session -> session.number(takeAll, params));
+        }
+        return taken.isPresent() ? Answer.granted(claim.secret(), taken.getAsLong()) : Answer.refused(null);
+    }
+
+    /** Inserts free rows for the names that have none; false if all have one. */
+    private boolean insertAbsent(List<LockName> names) {
+        Map<LockName, LockRow> present = read(names);
+        List<LockName> absent =
+                names.stream().filter(name -> !present.containsKey(name)).toList();
+        if (absent.isEmpty()) {
+            return false;
+        }
+        database.run(session -> session.update(sql.insertFree, listed(Params.none(), absent)));
+        return true;
+    }
+
+    private Answer upsertAll(List<LockName> names, Claim claim) {
+        Params params = claim(Params.none(), claim);
+        for (int i = 0; i < names.size(); i++) {
+            params.set("type" + i, names.get(i).type()).set("id" + i, names.get(i).id());
+        }
+        List<Long> fences;
+        try {
+            fences = database.run(session -> session.query(sql.takeAll(names.size()), params, row -> row.getLong(1)));
+        } catch (DatabaseException e) {
+            if (SqlErrors.isOutOfRange(e.sqlException())) {
+                return Answer.refused(null);
+            }
+            throw e;
+        }
+        long fence = fences.stream().mapToLong(Long::longValue).max().orElseThrow();
+        if (fences.stream().anyMatch(other -> other != fence)) {
+            List<Listed> rows =
+                    names.stream().map(name -> new Listed(name, claim.secret(), 0)).toList();
+            Params raise = Listed.bind(Params.none().set("fence", fence), json, rows);
+            database.run(session -> session.update(sql.raiseFences(), raise));
+        }
+        return Answer.granted(claim.secret(), fence << 3);
+    }
+
+    private Answer lockAndChangeAll(List<LockName> names, Claim claim) {
+        Params params = listed(claim(Params.none(), claim), names);
+        return database.transaction(session -> {
+            session.update(sql.insertFree, params);
+            List<Long> free = session.query(sql.takeAll(names.size()), params, row -> row.getLong(1));
+            if (free.size() < names.size()) {
+                return Answer.refused(null);
+            }
+            long floor = free.stream().mapToLong(Long::longValue).max().orElseThrow() + 1;
+            session.update(sql.takeLocked(), params.set("fence", floor));
+            List<LockRow> rows = session.query(sql.read, Params.of(names.get(0)), LockRow::read);
+            return Answer.of(rows.get(0), claim);
+        });
+    }
+
+    /** Gives the lock from one holder to the next. Refused if the former does not have it, or its row is pinned. */
+    public Answer handOver(LockName name, String from, Claim claim) {
+        Params params = claim(Params.of(name), claim).set("micros", claim.micros()).set("from", from);
+        OptionalLong answer = database.run(session -> session.number(sql.handOver, params));
+        return answer.isPresent() ? Answer.granted(claim.secret(), answer.getAsLong()) : Answer.refused(null);
+    }
+
+    /** Frees the lock; false if it is not held under this secret, or its row is locked right now. */
+    public boolean release(LockName name, String secret) {
+        boolean released =
+                database.run(session -> session.number(sql.release, Params.of(name).set("lockId", secret))).isPresent();
+        if (released && insertGranted != null) {
+            if (believedFree.size() >= MAX_BELIEVED_FREE) {
+                believedFree.clear();
+            }
+            believedFree.add(name);
+        }
+        return released;
+    }
+
+    /** Frees the lock when it has been held for the given time. */
+    public OptionalLong releaseAt(LockName name, String secret, long micros) {
+        Params params = Params.of(name)
+                .set("lockId", secret)
+                .set("micros", micros)
+                .set("lockIdOfNobody", GrantKey.newSecret());
+        return database.run(session -> session.number(sql.releaseAt, params));
+    }
+
+    /** Frees the given locks in one statement; answers how many. */
+    public int releaseAll(List<Listed> rows) {
+        return database.run(session -> session.update(sql.releaseListed, Listed.bind(Params.none(), json, rows)));
+    }
+
+    /** Makes the lock last so long from now, never shorter; answers the new expiry. */
+    public OptionalLong renew(LockName name, String secret, long micros) {
+        return expiry(sql.renew, name, secret, micros);
+    }
+
+    /** Adds to the expiry. */
+    public OptionalLong extend(LockName name, String secret, long micros) {
+        return expiry(sql.extend, name, secret, micros);
+    }
+
+    /** Cuts the lock down to so long from now. */
+    public OptionalLong leave(LockName name, String secret, long micros) {
+        return expiry(sql.leave, name, secret, micros);
+    }
+
+    private OptionalLong expiry(Sql statement, LockName name, String secret, long micros) {
+        Params params = Params.of(name).set("lockId", secret).set("micros", micros);
+        OptionalLong answer = database.run(session -> session.number(statement, params));
+        return answer.isPresent() ? OptionalLong.of(answer.getAsLong() >> 3) : answer;
+    }
+
+    /** Renews the given locks in one statement, in key order, skipping locked rows; answers how many. */
+    public int renewAll(List<Listed> rows) {
+        return database.run(session -> session.update(sql.renewListed, Listed.bind(Params.none(), json, rows)));
+    }
+
+    /** The row of a lock. */
+    public Optional<LockRow> read(LockName name) {
+        return database.run(session -> session.query(sql.read, Params.of(name), LockRow::read)).stream()
+                .findFirst();
+    }
+
+    /** The rows of several locks, those that are there. */
+    public Map<LockName, LockRow> read(List<LockName> names) {
+        return database.run(session -> session.query(sql.readListed, listed(Params.none(), names), LockRow::read))
+                .stream()
+                .collect(Collectors.toMap(LockRow::name, Function.identity()));
+    }
+
+    /** The row, if the lock is held under this secret now. */
+    public Optional<LockRow> check(LockName name, String secret) {
+        Params params = Params.of(name).set("lockId", secret);
+        return database.run(session -> session.query(sql.check, params, LockRow::read)).stream()
+                .findFirst();
+    }
+
+    /**
+     * What became of an attempt whose answer never came. It writes the row first, so that an attempt that is still at work on it
+     * ends before the read; one that is still on its way is not seen.
+     */
+    public Optional<LockRow> resolve(LockName name) {
+        database.run(session -> session.update(sql.probe, Params.of(name)));
+        return read(name);
+    }
+
+    /** Tells the holder's process that others wait. */
+    public void markWanted(LockName name) {
+        database.run(session -> session.number(sql.markWanted, Params.of(name)));
+    }
+
+    /** The statements of the guard. */
+    public GuardSql guard() {
+        return new GuardSql(database, sql);
+    }
+
+    /** The statements of the operator. */
+    public AdminSql admin() {
+        return new AdminSql(database, sql);
+    }
+
+    private Params listed(Params params, List<LockName> names) {
+        return Listed.bind(params, json, names.stream().map(Listed::of).toList());
+    }
+
+    private static Params claim(Params params, Claim claim) {
+        return params.set("lockId", claim.secret())
+                .set("owner", claim.owner())
+                .set("duration", claim.micros())
+                .set("note", claim.note())
+                .set("again", claim.again());
+    }
+}
