@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A server that was started for this JVM. Thread-safe. */
+final class LocalServer {
+
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final int PORTS_TO_TRY = 3;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Launcher launcher;
+    private final Path folder;
+    private final int port;
+    private ServerProcess process;
+
+    private LocalServer(Launcher launcher, Path folder, int port, ServerProcess process) {
+        this.launcher = launcher;
+        this.folder = folder;
+        this.port = port;
+        this.process = process;
+    }
+
+    static LocalServer start(Launcher launcher, RunFolders folders) {
+        long begin = System.nanoTime();
+        try {
+            for (int attempt = 1; ; attempt++) {
+                Path folder = folders.create(launcher.name());
+                launcher.prepare(folder);
+                int port = freePort();
+                ServerProcess process = ServerProcess.start(folder, launcher.signals(), launcher.command(folder, port));
+                try {
+                    awaitReady(launcher, folder, port, process);
+                } catch (IOException e) {
+                    process.end();
+                    if (attempt == PORTS_TO_TRY || !portWasTaken(e)) {
+                        throw e;
+                    }
+                    continue;
+                }
+                Progress.say(launcher.name() + " runs on port " + port + " after " + Progress.since(begin));
+                return new LocalServer(launcher, folder, port, process);
+            }
+        } catch (IOException e) {
+            throw new TestDatabaseException("Cannot start " + launcher.name() + ": " + e.getMessage(), e);
+        }
+    }
+
+    String url() {
+        return launcher.url(port);
+    }
+
+    int port() {
+        return port;
+    }
+
+    long pid() {
+        lock.lock();
+        try {
+            return process.pid();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void restart(TestDatabase database) {
+        lock.lock();
+        try {
+            if (process.isAlive()) {
+                launcher.beforeStop(database);
+            }
+            process.stop();
+            process = ServerProcess.start(folder, launcher.signals(), launcher.command(folder, port));
+            awaitReady(launcher, folder, port, process);
+        } catch (IOException e) {
+            throw new TestDatabaseException("Cannot restart " + launcher.name() + ": " + e.getMessage(), e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void end() {
+        lock.lock();
+        try {
+            process.end();
+        } catch (IOException e) {
+            Progress.say("cannot end " + launcher.name() + ": " + e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void awaitReady(Launcher launcher, Path folder, int port, ServerProcess process) throws IOException {
+        DataSource source = new DriverDataSource(launcher.url(port), Launcher.USER, Launcher.PASSWORD);
+        long deadline = System.nanoTime() + START.toNanos();
+        @Nullable SQLException last = null;
+        while (process.isAlive() && System.nanoTime() < deadline) {
+            if (listens(port)) {
+                try (Connection ignored = source.getConnection()) {
+                    return;
+                } catch (SQLException e) {
+                    last = e;
+                }
+            }
+            pause();
+        }
+        String state = process.isAlive() ? "does not answer after " + START.toSeconds() + " seconds" : "ended";
+        throw new IOException("the server " + state + "\n" + ServerProcess.logTail(folder), last);
+    }
+
+    /** A refused connection is cheaper than a driver that fails to connect, and not logged by the server. */
+    private static boolean listens(int port) {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(Launcher.HOST, port), 1000);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static void pause() throws IOException {
+        try {
+            TimeUnit.MILLISECONDS.sleep(20);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while the server started", e);
+        }
+    }
+
+    private static boolean portWasTaken(IOException e) {
+        String message = String.valueOf(e.getMessage());
+        return message.contains("Address already in use") || message.contains("port is already in use");
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(Launcher.HOST))) {
+            return socket.getLocalPort();
+        }
+    }
+}

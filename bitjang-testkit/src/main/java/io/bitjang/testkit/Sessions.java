@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** What each server knows about the sessions of a database, and how it ends them. */
+enum Sessions {
+    POSTGRESQL("""
+            SELECT pid, client_port, state LIKE 'idle in transaction%', concat_ws(': ', state, query)
+              FROM pg_stat_activity
+             WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()""", "SELECT pg_terminate_backend(%d)"),
+    MYSQL("""
+            SELECT p.id, substring_index(p.host, ':', -1), t.trx_id IS NOT NULL, concat_ws(': ', p.command, p.info)
+              FROM information_schema.processlist p
+              LEFT JOIN information_schema.innodb_trx t ON t.trx_mysql_thread_id = p.id
+             WHERE p.db = database() AND p.id <> connection_id()""", "KILL %d"),
+    H2("""
+            SELECT session_id, regexp_replace(client_addr, '.*:', ''), contains_uncommitted, executing_statement
+              FROM information_schema.sessions
+             WHERE session_id <> session_id()""", "CALL ABORT_SESSION(%d)");
+
+    private static final Duration END = Duration.ofSeconds(5);
+    private static final int MYSQL_NO_SUCH_THREAD = 1094;
+
+    private final String list;
+    private final String kill;
+
+    Sessions(String list, String kill) {
+        this.list = list;
+        this.kill = kill;
+    }
+
+    /**
+     * @param clientPort the port of the client's end, or 0 when there is none
+     * @param inTransaction whether it sits in a transaction without running a statement or, where the server can't tell, at all
+     */
+    record Session(long id, int clientPort, boolean inTransaction, String activity) {}
+
+    static Sessions of(String name) {
+        return switch (name) {
+            case "postgresql" -> POSTGRESQL;
+            case "mysql", "mariadb" -> MYSQL;
+            case "h2" -> H2;
+            default -> throw new IllegalArgumentException("Unknown database '" + name + "'");
+        };
+    }
+
+    /** All sessions of the database but the asking one. */
+    List<Session> others(Connection by) throws SQLException {
+        List<Session> sessions = new ArrayList<>();
+        try (Statement statement = by.createStatement();
+                ResultSet rows = statement.executeQuery(list)) {
+            while (rows.next()) {
+                sessions.add(new Session(
+                        rows.getLong(1), rows.getInt(2), rows.getBoolean(3), String.valueOf(rows.getString(4))));
+            }
+        }
+        return sessions;
+    }
+
+    /** Ends all other sessions and returns when the server has forgotten them. */
+    void killOthers(Connection by) throws SQLException {
+        Set<Long> doomed = others(by).stream().map(Session::id).collect(Collectors.toSet());
+        for (long id : doomed) {
+            try (Statement statement = by.createStatement()) {
+                statement.execute(String.format(java.util.Locale.ROOT, kill, id));
+            } catch (SQLException e) {
+                if (this != MYSQL || e.getErrorCode() != MYSQL_NO_SUCH_THREAD) {
+                    throw e;
+                }
+            }
+        }
+        long deadline = System.nanoTime() + END.toNanos();
+        while (others(by).stream().anyMatch(session -> doomed.contains(session.id()))) {
+            if (System.nanoTime() > deadline) {
+                throw new SQLException("Sessions " + doomed + " were killed and still are there after " + END);
+            }
+            pause();
+        }
+    }
+
+    private static void pause() throws SQLException {
+        try {
+            TimeUnit.MILLISECONDS.sleep(5);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SQLException("Interrupted while sessions ended", e);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit;
+
+import java.util.List;
+
+/**
+ * The databases of this JVM's tests. Each is started when it is first asked for, once, on a free port of 127.0.0.1, and ends with
+ * the JVM, even one that is killed.
+ *
+ * <p>The binaries of PostgreSQL and MariaDB come as artifacts on the test class path, those of MySQL as a zip; all are unpacked once
+ * per user. System properties:
+ *
+ * <ul>
+ *   <li>{@code bitjang.testkit.databases}: the databases to test on, separated by commas; all four by default
+ *   <li>{@code bitjang.testkit.<name>.url}, {@code .user}, {@code .password}: a server of your own instead of one that is started
+ *   <li>{@code bitjang.testkit.mysql.zip}: the path of MySQL's zip; by default it is looked for in the local Maven repository
+ *   <li>{@code bitjang.testkit.cache}: where to unpack; by default {@code ~/.cache/bitjang/testkit}
+ *   <li>{@code bitjang.testkit.durable}: {@code true} to let every commit reach the disk, as a benchmark must
+ * </ul>
+ *
+ * <p>Every server lives in a time zone of its own, so that a test notices code that depends on it.
+ */
+public final class TestDatabases {
+
+    private TestDatabases() {}
+
+    /** PostgreSQL 18. */
+    public static TestDatabase postgresql() {
+        return Running.database("postgresql");
+    }
+
+    /** MySQL 8.0. */
+    public static TestDatabase mysql() {
+        return Running.database("mysql");
+    }
+
+    /** MariaDB 11.4. */
+    public static TestDatabase mariadb() {
+        return Running.database("mariadb");
+    }
+
+    /** H2 inside this JVM, in memory. */
+    public static TestDatabase h2() {
+        return Running.database("h2");
+    }
+
+    /** H2 as a server, for tests with several JVMs, a {@code TcpProxy} or a restart. */
+    public static TestDatabase h2Server() {
+        return Running.database("h2-server");
+    }
+
+    /**
+     * The names of the databases to test on.
+     *
+     * @throws IllegalArgumentException when {@code bitjang.testkit.databases} names one that is not known
+     */
+    public static List<String> selected() {
+        return Settings.selected();
+    }
+
+    /**
+     * The database of that name, selected or not.
+     *
+     * @param name {@code postgresql}, {@code mysql}, {@code mariadb}, {@code h2} or {@code h2-server}
+     */
+    public static TestDatabase byName(String name) {
+        return Running.database(name);
+    }
+}
