@@ -21,11 +21,21 @@ final class JdbcDatabase implements TestDatabase {
     private final DriverDataSource source;
     private final @Nullable Consumer<TestDatabase> restart;
 
+    private final TestDatabase origin;
+
     /** @param restart how to restart it, or null when the server is not ours */
     JdbcDatabase(String name, DriverDataSource source, @Nullable Consumer<TestDatabase> restart) {
         this.name = name;
         this.source = source;
         this.restart = restart;
+        this.origin = this;
+    }
+
+    private JdbcDatabase(JdbcDatabase direct, String url) {
+        this.name = direct.name;
+        this.source = new DriverDataSource(url, direct.user(), direct.password());
+        this.restart = direct.restart;
+        this.origin = direct.origin;
     }
 
     @Override
@@ -80,7 +90,7 @@ final class JdbcDatabase implements TestDatabase {
         config.setConnectionTimeout(2000);
         config.setValidationTimeout(1000);
         config.setPoolName("testkit-" + name);
-        return Pools.remember(new HikariDataSource(config));
+        return Pools.remember(origin, new HikariDataSource(config));
     }
 
     @Override
@@ -98,7 +108,7 @@ final class JdbcDatabase implements TestDatabase {
             throw new UnsupportedOperationException("The " + name + " server at " + jdbcUrl()
                     + " is not the testkit's to restart: it was given by " + Settings.property(name + ".url"));
         }
-        restart.accept(this);
+        restart.accept(origin);
     }
 
     @Override
@@ -121,7 +131,7 @@ final class JdbcDatabase implements TestDatabase {
         Matcher found = hostAndPort();
         String url = jdbcUrl().substring(0, found.start()) + "//" + Launcher.HOST + ":" + port
                 + jdbcUrl().substring(found.end());
-        return new JdbcDatabase(name, new DriverDataSource(url, user(), password()), restart);
+        return new JdbcDatabase(this, url);
     }
 
     private Matcher hostAndPort() {

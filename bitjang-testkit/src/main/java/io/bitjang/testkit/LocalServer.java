@@ -67,13 +67,8 @@ final class LocalServer {
         return port;
     }
 
-    long pid() {
-        lock.lock();
-        try {
-            return process.pid();
-        } finally {
-            lock.unlock();
-        }
+    Path folder() {
+        return folder;
     }
 
     void restart(TestDatabase database) {

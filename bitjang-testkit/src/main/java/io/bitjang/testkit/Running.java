@@ -2,6 +2,7 @@
 package io.bitjang.testkit;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,6 +34,16 @@ final class Running {
         INSTANCE.lock.lock();
         try {
             return List.copyOf(INSTANCE.databases.values());
+        } finally {
+            INSTANCE.lock.unlock();
+        }
+    }
+
+    /** The folders of the servers that were started. */
+    static List<Path> folders() {
+        INSTANCE.lock.lock();
+        try {
+            return INSTANCE.servers.stream().map(LocalServer::folder).toList();
         } finally {
             INSTANCE.lock.unlock();
         }

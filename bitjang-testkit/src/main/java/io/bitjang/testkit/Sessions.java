@@ -8,6 +8,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -17,26 +18,28 @@ enum Sessions {
     POSTGRESQL("""
             SELECT pid, client_port, state LIKE 'idle in transaction%', concat_ws(': ', state, query)
               FROM pg_stat_activity
-             WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()""", "SELECT pg_terminate_backend(%d)"),
+             WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()""", "SELECT pg_terminate_backend(%d)", "SELECT pg_backend_pid()"),
     MYSQL("""
             SELECT p.id, substring_index(p.host, ':', -1), t.trx_id IS NOT NULL, concat_ws(': ', p.command, p.info)
               FROM information_schema.processlist p
               LEFT JOIN information_schema.innodb_trx t ON t.trx_mysql_thread_id = p.id
-             WHERE p.db = database() AND p.id <> connection_id()""", "KILL %d"),
+             WHERE p.db = database() AND p.id <> connection_id()""", "KILL %d", "SELECT connection_id()"),
     H2("""
             SELECT session_id, regexp_replace(client_addr, '.*:', ''), contains_uncommitted, executing_statement
               FROM information_schema.sessions
-             WHERE session_id <> session_id()""", "CALL ABORT_SESSION(%d)");
+             WHERE session_id <> session_id()""", "CALL ABORT_SESSION(%d)", "CALL SESSION_ID()");
 
     private static final Duration END = Duration.ofSeconds(5);
     private static final int MYSQL_NO_SUCH_THREAD = 1094;
 
     private final String list;
     private final String kill;
+    private final String self;
 
-    Sessions(String list, String kill) {
+    Sessions(String list, String kill, String self) {
         this.list = list;
         this.kill = kill;
+        this.self = self;
     }
 
     /**
@@ -52,6 +55,14 @@ enum Sessions {
             case "h2" -> H2;
             default -> throw new IllegalArgumentException("Unknown database '" + name + "'");
         };
+    }
+
+    long id(Connection of) throws SQLException {
+        try (Statement statement = of.createStatement();
+                ResultSet row = statement.executeQuery(self)) {
+            row.next();
+            return row.getLong(1);
+        }
     }
 
     /** All sessions of the database but the asking one. */
@@ -72,7 +83,7 @@ enum Sessions {
         Set<Long> doomed = others(by).stream().map(Session::id).collect(Collectors.toSet());
         for (long id : doomed) {
             try (Statement statement = by.createStatement()) {
-                statement.execute(String.format(java.util.Locale.ROOT, kill, id));
+                statement.execute(String.format(Locale.ROOT, kill, id));
             } catch (SQLException e) {
                 if (this != MYSQL || e.getErrorCode() != MYSQL_NO_SUCH_THREAD) {
                     throw e;

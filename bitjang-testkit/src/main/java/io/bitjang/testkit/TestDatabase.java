@@ -60,7 +60,7 @@ public interface TestDatabase {
     void execute(String sql);
 
     /**
-     * The same database, reached over another port of this machine: the way through a {@code TcpProxy}.
+     * The same database, reached over another port of this machine: the way through a {@link TcpProxy}.
      *
      * @param port the local port that leads to the server
      */

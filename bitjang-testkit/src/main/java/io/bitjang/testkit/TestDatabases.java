@@ -44,7 +44,7 @@ public final class TestDatabases {
         return Running.database("h2");
     }
 
-    /** H2 as a server, for tests with several JVMs, a {@code TcpProxy} or a restart. */
+    /** H2 as a server, for tests with several JVMs, a {@link TcpProxy} or a restart. */
     public static TestDatabase h2Server() {
         return Running.database("h2-server");
     }

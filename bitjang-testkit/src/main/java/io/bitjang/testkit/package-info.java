@@ -3,9 +3,9 @@
  * Real databases for tests, and the means to make them misbehave.
  *
  * <p>{@link io.bitjang.testkit.TestDatabases} starts PostgreSQL, MySQL, MariaDB and H2 on the test's own machine, or reaches servers
- * that the user names. {@code OnDatabase} binds a test class to one of them and {@link io.bitjang.testkit.LeakCheck}
- * fails a test that leaves a connection, a transaction or a thread behind. {@code CountingDataSource} counts what
- * is sent, {@code TcpProxy} loses what is answered, and {@link io.bitjang.testkit.ChildJvm} is another process to
+ * that the user names. {@link OnDatabase} binds a test class to one of them and {@link io.bitjang.testkit.LeakCheck}
+ * fails a test that leaves a connection, a transaction or a thread behind. {@link CountingDataSource} counts what
+ * is sent, {@link TcpProxy} loses what is answered, and {@link io.bitjang.testkit.ChildJvm} is another process to
  * kill, to stop, or to give a wrong clock.
  */
 @NullMarked

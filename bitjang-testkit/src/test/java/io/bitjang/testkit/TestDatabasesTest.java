@@ -2,28 +2,159 @@
 package io.bitjang.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.Socket;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
+@ExtendWith(LeakCheck.class)
 class TestDatabasesTest {
 
     @ParameterizedTest
-    @ValueSource(strings = {"h2", "h2-server", "postgresql", "mysql", "mariadb"})
-    void every_database_answers(String name) throws SQLException {
-        assertThat(query(TestDatabases.byName(name), "SELECT 1")).isEqualTo("1");
+    @MethodSource("io.bitjang.testkit.Sql#databases")
+    void every_database_answers_under_its_own_name(String name) throws SQLException {
+        TestDatabase database = TestDatabases.byName(name);
+
+        assertThat(database.name()).isEqualTo(name);
+        assertThat(TestDatabases.byName(name)).isSameAs(database);
+        try (Connection connection = database.dataSource().getConnection()) {
+            assertThat(connection.getMetaData().getDatabaseProductName()).isEqualToIgnoringCase(name);
+        }
     }
 
-    private static String query(TestDatabase database, String sql) throws SQLException {
-        try (Connection connection = database.dataSource().getConnection();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            rows.next();
-            return rows.getString(1);
+    @Test
+    void servers_live_in_time_zones_of_their_own() throws SQLException {
+        Set<Long> offsets = new HashSet<>();
+        offsets.add((long) java.time.ZoneId.systemDefault()
+                        .getRules()
+                        .getOffset(java.time.Instant.now())
+                        .getTotalSeconds()
+                / 60);
+        for (String name : TestDatabases.selected()) {
+            String now = Sql.one(
+                    TestDatabases.byName(name),
+                    name.equals("postgresql") || name.equals("h2")
+                            ? "SELECT CAST(LOCALTIMESTAMP(0) AS varchar)"
+                            : "SELECT CAST(now() AS char)");
+            LocalDateTime local = LocalDateTime.parse(now.replace(' ', 'T'));
+            Duration ahead = Duration.between(LocalDateTime.now(ZoneOffset.UTC), local);
+            offsets.add(Math.round(ahead.toSeconds() / 60.0));
         }
+
+        assertThat(offsets).hasSize(TestDatabases.selected().size() + 1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#servers")
+    void servers_listen_on_the_loopback_address_only(String name) throws Exception {
+        TestDatabase database = TestDatabases.byName(name);
+
+        for (NetworkInterface each :
+                NetworkInterface.networkInterfaces().filter(this::isOutward).toList()) {
+            for (InetAddress address : each.inetAddresses().toList()) {
+                assertThatThrownBy(() -> new Socket(address, database.port()).close())
+                        .isInstanceOf(java.io.IOException.class);
+            }
+        }
+        new Socket(database.address(), database.port()).close();
+    }
+
+    private boolean isOutward(NetworkInterface network) {
+        try {
+            return !network.isLoopback();
+        } catch (java.net.SocketException e) {
+            return false;
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#databases")
+    void killed_sessions_are_gone_and_the_killer_lives(String name) throws SQLException {
+        TestDatabase database = TestDatabases.byName(name);
+        try (Connection killer = database.dataSource().getConnection();
+                Connection victim = database.dataSource().getConnection()) {
+            assertThat(Sql.one(victim, "SELECT 1")).isEqualTo("1");
+
+            database.killSessions(killer);
+
+            assertThatThrownBy(() -> Sql.one(victim, "SELECT 1")).isInstanceOf(SQLException.class);
+            assertThat(Sql.one(killer, "SELECT 1")).isEqualTo("1");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#databases")
+    void restarted_database_keeps_its_data_and_loses_its_connections(String name) throws SQLException {
+        restartKeepsData(TestDatabases.byName(name));
+    }
+
+    @OnDatabase("h2-server")
+    @Test
+    void restarted_h2_server_keeps_its_data_and_loses_its_connections(TestDatabase database) throws SQLException {
+        restartKeepsData(database);
+    }
+
+    private static void restartKeepsData(TestDatabase database) throws SQLException {
+        Sql.freshTable(database, "survivors", "id int PRIMARY KEY");
+        database.execute("INSERT INTO survivors VALUES (42)");
+        try (Connection old = database.dataSource().getConnection()) {
+            long begin = System.nanoTime();
+            database.restart();
+            Progress.say(database.name() + " restarted in " + Progress.since(begin));
+
+            assertThatThrownBy(() -> Sql.one(old, "SELECT 1")).isInstanceOf(SQLException.class);
+        }
+        assertThat(Sql.one(database, "SELECT id FROM survivors")).isEqualTo("42");
+        database.execute("DROP TABLE survivors");
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#databases")
+    void exhausted_pool_gives_up_after_two_seconds(String name) throws SQLException {
+        try (HikariDataSource pool = TestDatabases.byName(name).pool(1);
+                Connection only = pool.getConnection()) {
+            assertThat(only.isValid(1)).isTrue();
+            assertThat(pool.getConnectionTimeout()).isEqualTo(2000);
+            pool.setConnectionTimeout(250);
+
+            assertThatThrownBy(pool::getConnection).isInstanceOf(SQLTransientConnectionException.class);
+        }
+    }
+
+    @Test
+    void unknown_database_is_named_in_the_message() {
+        assertThatThrownBy(() -> TestDatabases.byName("oracle"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("'oracle'")
+                .hasMessageContaining("postgresql");
+    }
+
+    @Test
+    void failing_statement_is_named_in_the_message() {
+        assertThatThrownBy(() -> TestDatabases.h2().execute("SELECT nothing_like_it"))
+                .isInstanceOf(TestDatabaseException.class)
+                .hasMessageContaining("SELECT nothing_like_it")
+                .hasMessageNotContaining("password");
+    }
+
+    @Test
+    void h2_in_memory_has_no_port() {
+        assertThatThrownBy(() -> TestDatabases.h2().port())
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("h2Server()");
     }
 }

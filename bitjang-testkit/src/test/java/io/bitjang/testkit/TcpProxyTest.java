@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@ExtendWith(LeakCheck.class)
+@Timeout(60)
+class TcpProxyTest {
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#servers")
+    void reply_to_a_committed_insert_is_lost(String name) throws Exception {
+        TestDatabase database = TestDatabases.byName(name);
+        Sql.freshTable(database, "proxied", "id varchar(40)");
+        try (TcpProxy proxy = TcpProxy.to(database);
+                Connection connection =
+                        database.through(proxy.port()).dataSource().getConnection()) {
+            insert(connection, "first");
+            CompletableFuture<Void> cut = proxy.cutAfterRequest("second");
+
+            assertThatThrownBy(() -> insert(connection, "second")).isInstanceOf(SQLException.class);
+
+            cut.get(5, TimeUnit.SECONDS);
+            assertThat(Sql.one(database, "SELECT count(*) FROM proxied WHERE id = 'second'"))
+                    .isEqualTo("1");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#servers")
+    void cut_is_for_one_request_only(String name) throws Exception {
+        TestDatabase database = TestDatabases.byName(name);
+        Sql.freshTable(database, "proxied", "id varchar(40)");
+        try (TcpProxy proxy = TcpProxy.to(database)) {
+            TestDatabase proxied = database.through(proxy.port());
+            proxy.cutAfterRequest("second");
+            try (Connection connection = proxied.dataSource().getConnection()) {
+                assertThatThrownBy(() -> insert(connection, "second")).isInstanceOf(SQLException.class);
+            }
+            try (Connection connection = proxied.dataSource().getConnection()) {
+                insert(connection, "second");
+            }
+            assertThat(Sql.one(database, "SELECT count(*) FROM proxied")).isEqualTo("2");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#servers")
+    void replies_are_dropped_until_the_connection_is_closed(String name) throws Exception {
+        TestDatabase database = TestDatabases.byName(name);
+        Sql.freshTable(database, "proxied", "id varchar(40)");
+        try (TcpProxy proxy = TcpProxy.to(database);
+                Connection connection =
+                        database.through(proxy.port()).dataSource().getConnection()) {
+            insert(connection, "first");
+            proxy.cutReplies();
+            CompletableFuture<Void> insert = CompletableFuture.runAsync(() -> insertUnchecked(connection, "second"));
+            awaitRows(database, 2);
+            assertThat(insert).isNotDone();
+
+            proxy.disconnect();
+
+            assertThatThrownBy(() -> insert.get(5, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#servers")
+    void stalled_request_arrives_when_the_proxy_resumes(String name) throws Exception {
+        TestDatabase database = TestDatabases.byName(name);
+        Sql.freshTable(database, "proxied", "id varchar(40)");
+        try (TcpProxy proxy = TcpProxy.to(database);
+                Connection connection =
+                        database.through(proxy.port()).dataSource().getConnection()) {
+            proxy.stall();
+            CompletableFuture<Void> insert = CompletableFuture.runAsync(() -> insertUnchecked(connection, "first"));
+            assertThatThrownBy(() -> insert.get(100, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            assertThat(Sql.one(database, "SELECT count(*) FROM proxied")).isEqualTo("0");
+
+            proxy.resume();
+
+            insert.get(5, TimeUnit.SECONDS);
+            assertThat(Sql.one(database, "SELECT count(*) FROM proxied")).isEqualTo("1");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#servers")
+    void refusing_proxy_is_like_a_server_that_is_down(String name) throws Exception {
+        TestDatabase database = TestDatabases.byName(name);
+        try (TcpProxy proxy = TcpProxy.to(database)) {
+            TestDatabase proxied = database.through(proxy.port());
+            try (Connection open = proxied.dataSource().getConnection()) {
+                proxy.refuse();
+                assertThatThrownBy(() -> proxied.dataSource().getConnection()).isInstanceOf(SQLException.class);
+                assertThat(Sql.one(open, "SELECT 1")).isEqualTo("1");
+            }
+            proxy.resume();
+            assertThat(Sql.one(proxied, "SELECT 1")).isEqualTo("1");
+        }
+    }
+
+    private static void insert(Connection connection, String id) throws SQLException {
+        try (PreparedStatement insert = connection.prepareStatement("INSERT INTO proxied VALUES (?)")) {
+            insert.setString(1, id);
+            insert.executeUpdate();
+        }
+    }
+
+    private static void insertUnchecked(Connection connection, String id) {
+        try {
+            insert(connection, id);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void awaitRows(TestDatabase database, int rows) throws Exception {
+        assertThat(Eventually.holds(
+                        Duration.ofSeconds(5),
+                        () -> Sql.one(database, "SELECT count(*) FROM proxied").equals(Integer.toString(rows))))
+                .isTrue();
+    }
+}
