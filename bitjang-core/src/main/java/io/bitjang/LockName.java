@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang;
 
 import java.util.Comparator;
@@ -57,8 +56,8 @@ public record LockName(String type, String id) implements Comparable<LockName> {
         }
         int length = text.codePointCount(0, text.length());
         if (length > MAX) {
-            throw new IllegalArgumentException("The " + part + " of a lock has " + length + " characters, at most " + MAX
-                    + " are allowed: '" + text.substring(0, text.offsetByCodePoints(0, 40)) + "...'");
+            throw new IllegalArgumentException("The " + part + " of a lock has " + length + " characters, at most "
+                    + MAX + " are allowed: '" + text.substring(0, text.offsetByCodePoints(0, 40)) + "...'");
         }
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang;
 
 import io.bitjang.admin.LockAdmin;
@@ -130,7 +129,8 @@ public final class Locks implements AutoCloseable {
 
         private final DataSource dataSource;
         private final List<LockListener> listeners = new ArrayList<>();
-        private String owner = ProcessHandle.current().pid() + "@" + System.getenv().getOrDefault("HOSTNAME", "localhost");
+        private String owner =
+                ProcessHandle.current().pid() + "@" + System.getenv().getOrDefault("HOSTNAME", "localhost");
         private Duration lease = Duration.ofSeconds(30);
         private Duration offline = Duration.ofMinutes(5);
         private Schema schema = Schema.CREATE;

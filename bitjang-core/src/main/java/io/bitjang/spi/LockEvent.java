@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.spi;
 
 import io.bitjang.LockName;
@@ -14,7 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param owner in whose name
  * @param detail more for people: the reason of a loss, who forced a release
  */
-public record LockEvent(Kind kind, LockName name, long fence, @Nullable String owner, @Nullable String detail) {
+public record LockEvent(
+        Kind kind,
+        LockName name,
+        long fence,
+        @Nullable String owner,
+        @Nullable String detail) {
 
     /** What can happen. */
     public enum Kind {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.dialect;
 
 import io.bitjang.LockingFailException;
@@ -20,8 +19,7 @@ public final class Dialects {
             DatabaseMetaData data = connection.getMetaData();
             return of(data.getDatabaseProductName(), data.getDatabaseProductVersion());
         } catch (SQLException e) {
-            throw new LockingFailException(
-                    null, "The database could not be asked what it is: " + e.getMessage(), e);
+            throw new LockingFailException(null, "The database could not be asked what it is: " + e.getMessage(), e);
         }
     }
 
@@ -35,16 +33,16 @@ public final class Dialects {
             case "postgresql" -> new PostgresDialect();
             case "mysql" -> requireAtLeast(8, product, version, new MySqlDialect());
             case "h2" -> requireAtLeast(2, product, version, new H2Dialect());
-            default -> throw new IllegalArgumentException("Bitjang does not know the database '" + product + "' ("
-                    + version + "). It knows PostgreSQL, MySQL 8, MariaDB and H2.");
+            default ->
+                throw new IllegalArgumentException("Bitjang does not know the database '" + product + "' (" + version
+                        + "). It knows PostgreSQL, MySQL 8, MariaDB and H2.");
         };
     }
 
     private static Dialect requireAtLeast(int major, String product, String version, Dialect dialect) {
         int found = Integer.parseInt(version.replaceFirst("^(\\d+).*", "$1"));
         if (found < major) {
-            throw new IllegalArgumentException(
-                    "Bitjang needs " + product + " " + major + " or later, not " + version);
+            throw new IllegalArgumentException("Bitjang needs " + product + " " + major + " or later, not " + version);
         }
         return dialect;
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.dialect;
 
 /** H2 2.x, in any of its modes. */
@@ -23,8 +22,7 @@ final class H2Dialect implements Dialect {
             SELECT %4$s FROM FINAL TABLE (
               UPDATE %1$s c SET
                 %2$s
-              WHERE c.type = :type AND c.id = :id AND %3$s) c"""
-                .formatted(
+              WHERE c.type = :type AND c.id = :id AND %3$s) c""".formatted(
                         change.table,
                         change.assignments((column, value) -> column + " = " + value),
                         change.condition,
@@ -37,8 +35,7 @@ final class H2Dialect implements Dialect {
         return """
             MERGE INTO %1$s l USING (SELECT * FROM %2$s) r
                ON l.type = r.type AND l.id = r.id AND l.lock_id = r.lock_id
-            WHEN MATCHED AND %3$s THEN UPDATE SET %4$s"""
-                .formatted(table, listedRows(), condition, assignments);
+            WHEN MATCHED AND %3$s THEN UPDATE SET %4$s""".formatted(table, listedRows(), condition, assignments);
     }
 
     @Override
@@ -78,8 +75,7 @@ final class H2Dialect implements Dialect {
               WHEN NOT MATCHED THEN INSERT (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
                 VALUES (v.type, v.id, v.lock_id, v.owner, %2$s, %2$s, %2$s + v.micros, v.note)) l
             UNION ALL
-            SELECT %3$s FROM %1$s l WHERE l.type = :type AND l.id = :id"""
-                .formatted(table, NOW, columns);
+            SELECT %3$s FROM %1$s l WHERE l.type = :type AND l.id = :id""".formatted(table, NOW, columns);
     }
 
     @Override
@@ -91,16 +87,14 @@ final class H2Dialect implements Dialect {
     public String takeAll(String table, int names) {
         return """
             SELECT l.fence FROM %1$s l WHERE (l.type, l.id) IN (SELECT r.type, r.id FROM %2$s)
-               AND (l.lock_id IS NULL OR l.expires_at <= %3$s) ORDER BY l.type, l.id FOR UPDATE NOWAIT"""
-                .formatted(table, listedRows(), NOW);
+               AND (l.lock_id IS NULL OR l.expires_at <= %3$s) ORDER BY l.type, l.id FOR UPDATE NOWAIT""".formatted(table, listedRows(), NOW);
     }
 
     @Override
     public String insertFree(String table) {
         return """
             MERGE INTO %1$s l USING (SELECT * FROM %2$s) r ON l.type = r.type AND l.id = r.id
-            WHEN NOT MATCHED THEN INSERT (type, id, fence, expires_at) VALUES (r.type, r.id, 0, %3$s)"""
-                .formatted(table, listedRows(), NOW);
+            WHEN NOT MATCHED THEN INSERT (type, id, fence, expires_at) VALUES (r.type, r.id, 0, %3$s)""".formatted(table, listedRows(), NOW);
     }
 
     @Override

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.dialect;
 
 /** MariaDB 10.6 and later. */
@@ -25,8 +24,7 @@ final class MariaDbDialect extends MySqlFamily {
                 + """
             UPDATE %1$s c SET
                 %2$s
-              WHERE c.type = :type AND c.id = :id AND %3$s"""
-                        .formatted(
+              WHERE c.type = :type AND c.id = :id AND %3$s""".formatted(
                                 change.table,
                                 change.assignments((column, value) -> "c." + column + " = "
                                         + (column.equals(change.answer)
@@ -37,11 +35,9 @@ final class MariaDbDialect extends MySqlFamily {
 
     @Override
     public String writeListed(String table, String condition, String assignments) {
-        return NOWAIT
-                + """
+        return NOWAIT + """
             UPDATE %2$s STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id
-               SET %4$s WHERE l.lock_id = r.lock_id AND %3$s"""
-                        .formatted(table, listedRows(), condition, assignments);
+               SET %4$s WHERE l.lock_id = r.lock_id AND %3$s""".formatted(table, listedRows(), condition, assignments);
     }
 
     @Override
@@ -51,8 +47,7 @@ final class MariaDbDialect extends MySqlFamily {
 
     @Override
     public String upsert(String table, String columns) {
-        return NOWAIT
-                + """
+        return NOWAIT + """
             INSERT INTO %1$s (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
             VALUES (:type, :id, :lockId, :owner, %2$s, %2$s, %2$s + :micros, :note)
             ON DUPLICATE KEY UPDATE
@@ -66,8 +61,7 @@ final class MariaDbDialect extends MySqlFamily {
                 note = IF(lock_id = VALUES(lock_id) OR owner = :again, VALUES(note), note),
                 expires_at = IF(lock_id = VALUES(lock_id), VALUES(expires_at),
                                 IF(owner = :again, GREATEST(expires_at, VALUES(expires_at)), expires_at))
-            RETURNING %3$s"""
-                        .formatted(table, NOW, columns);
+            RETURNING %3$s""".formatted(table, NOW, columns);
     }
 
     @Override
@@ -84,8 +78,7 @@ final class MariaDbDialect extends MySqlFamily {
                     .append("(:type%1$d, :id%1$d, :lockId, :owner, %2$s, %2$s, %2$s + :duration, :note)"
                             .formatted(i, NOW));
         }
-        return NOWAIT
-                + """
+        return NOWAIT + """
             INSERT INTO %1$s (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
             VALUES %3$s
             ON DUPLICATE KEY UPDATE
@@ -94,7 +87,6 @@ final class MariaDbDialect extends MySqlFamily {
                 taken_from = IF(lock_id IS NULL, NULL, owner), forced = NULL,
                 acquired_at = VALUES(acquired_at), lock_id = VALUES(lock_id), owner = VALUES(owner),
                 note = VALUES(note), expires_at = VALUES(expires_at)
-            RETURNING fence"""
-                        .formatted(table, NOW, values);
+            RETURNING fence""".formatted(table, NOW, values);
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.dialect;
 
 /** MySQL 8.0 and later. */
@@ -25,8 +24,7 @@ final class MySqlDialect extends MySqlFamily {
             UPDATE %1$s l JOIN (
               SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR UPDATE SKIP LOCKED) c
               ON l.type = c.type AND l.id = c.id SET
-                %3$s"""
-                .formatted(
+                %3$s""".formatted(
                         change.table,
                         change.condition,
                         change.assignments((column, value) -> "l." + column + " = "
@@ -41,8 +39,7 @@ final class MySqlDialect extends MySqlFamily {
             UPDATE %1$s l JOIN (
               SELECT l.type, l.id, r.micros FROM %2$s STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id
               WHERE l.lock_id = r.lock_id AND %3$s ORDER BY l.type, l.id FOR UPDATE OF l SKIP LOCKED) r
-              ON l.type = r.type AND l.id = r.id SET %4$s"""
-                .formatted(table, listedRows(), condition, assignments);
+              ON l.type = r.type AND l.id = r.id SET %4$s""".formatted(table, listedRows(), condition, assignments);
     }
 
     @Override
@@ -59,8 +56,7 @@ final class MySqlDialect extends MySqlFamily {
     public String insertGranted(String table) {
         return """
             INSERT IGNORE INTO %1$s (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
-            VALUES (:type, :id, :lockId, :owner, LAST_INSERT_ID(%2$s * 8) DIV 8, %2$s, %2$s + :micros, :note)"""
-                .formatted(table, NOW);
+            VALUES (:type, :id, :lockId, :owner, LAST_INSERT_ID(%2$s * 8) DIV 8, %2$s, %2$s + :micros, :note)""".formatted(table, NOW);
     }
 
     @Override
@@ -78,7 +74,6 @@ final class MySqlDialect extends MySqlFamily {
               ON l.type = c.type AND l.id = c.id AND c.n = %4$d SET
                 l.lock_id = :lockId, l.owner = :owner, l.acquired_at = %3$s, l.expires_at = %3$s + :duration,
                 l.fence = LAST_INSERT_ID(GREATEST(c.fence + 1, %3$s) * 8) DIV 8, l.note = :note, l.forced = NULL,
-                l.taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END"""
-                .formatted(table, listedRows(), NOW, names);
+                l.taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END""".formatted(table, listedRows(), NOW, names);
     }
 }

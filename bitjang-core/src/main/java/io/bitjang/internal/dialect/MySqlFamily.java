@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.dialect;
 
 /** What MySQL and MariaDB have in common. */
@@ -23,8 +22,7 @@ abstract class MySqlFamily implements Dialect {
                 type VARCHAR(255) CHARACTER SET utf8mb4 COLLATE %1$s PATH '$[0]',
                 id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE %1$s PATH '$[1]',
                 lock_id VARCHAR(32) CHARACTER SET utf8mb4 COLLATE %1$s PATH '$[2]',
-                micros BIGINT PATH '$[3]')) AS r"""
-                .formatted(collation());
+                micros BIGINT PATH '$[3]')) AS r""".formatted(collation());
     }
 
     @Override
@@ -41,8 +39,8 @@ abstract class MySqlFamily implements Dialect {
 
     @Override
     public String insertFree(String table) {
-        return "INSERT IGNORE INTO " + table + " (type, id, fence, expires_at) SELECT r.type, r.id, 0, " + NOW + " FROM " + listedRows()
-                + " ORDER BY r.type, r.id";
+        return "INSERT IGNORE INTO " + table + " (type, id, fence, expires_at) SELECT r.type, r.id, 0, " + NOW
+                + " FROM " + listedRows() + " ORDER BY r.type, r.id";
     }
 
     /** A share lock followed by the release would be an upgrade, and two of them a deadlock. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.dialect;
 
 /** PostgreSQL 13 and later. */
@@ -25,17 +24,13 @@ final class PostgresDialect implements Dialect {
     public String write(Change change) {
         String locked = """
             WITH c AS MATERIALIZED (
-              SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR %3$s SKIP LOCKED)"""
-                .formatted(
-                        change.table,
-                        change.condition,
-                        change.lock == Change.Lock.EXCLUSIVE ? "UPDATE" : "NO KEY UPDATE");
+              SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR %3$s SKIP LOCKED)""".formatted(
+                change.table, change.condition, change.lock == Change.Lock.EXCLUSIVE ? "UPDATE" : "NO KEY UPDATE");
         String update = """
             UPDATE %1$s l SET
                 %2$s
               FROM c WHERE l.type = c.type AND l.id = c.id
-            RETURNING %3$s AS answer"""
-                .formatted(
+            RETURNING %3$s AS answer""".formatted(
                         change.table,
                         change.assignments((column, value) -> column + " = " + value),
                         change.encode("l." + change.answer));
@@ -53,8 +48,7 @@ final class PostgresDialect implements Dialect {
             WITH c AS MATERIALIZED (
               SELECT l.type, l.id, r.micros FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
               WHERE l.lock_id = r.lock_id AND %3$s ORDER BY l.type, l.id FOR NO KEY UPDATE OF l SKIP LOCKED)
-            UPDATE %1$s l SET %4$s FROM c r WHERE l.type = r.type AND l.id = r.id"""
-                .formatted(table, listedRows(), condition, assignments);
+            UPDATE %1$s l SET %4$s FROM c r WHERE l.type = r.type AND l.id = r.id""".formatted(table, listedRows(), condition, assignments);
     }
 
     @Override
@@ -102,8 +96,7 @@ final class PostgresDialect implements Dialect {
               RETURNING l.*)
             SELECT %3$s FROM taken l
             UNION ALL
-            SELECT %3$s FROM %1$s l WHERE l.type = :type AND l.id = :id AND NOT EXISTS (SELECT 1 FROM taken)"""
-                .formatted(table, NOW, columns, boundedWait());
+            SELECT %3$s FROM %1$s l WHERE l.type = :type AND l.id = :id AND NOT EXISTS (SELECT 1 FROM taken)""".formatted(table, NOW, columns, boundedWait());
     }
 
     @Override
@@ -122,14 +115,13 @@ final class PostgresDialect implements Dialect {
                 expires_at = %3$s + :duration, note = :note, forced = NULL,
                 taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END
               FROM c, g WHERE l.type = c.type AND l.id = c.id AND g.n = %4$d
-            RETURNING l.fence * 8"""
-                .formatted(table, listedRows(), NOW, names);
+            RETURNING l.fence * 8""".formatted(table, listedRows(), NOW, names);
     }
 
     @Override
     public String insertFree(String table) {
-        return "INSERT INTO " + table + " (type, id, fence, expires_at) SELECT r.type, r.id, 0, " + NOW + " FROM " + listedRows()
-                + " ORDER BY r.type, r.id ON CONFLICT (type, id) DO NOTHING";
+        return "INSERT INTO " + table + " (type, id, fence, expires_at) SELECT r.type, r.id, 0, " + NOW + " FROM "
+                + listedRows() + " ORDER BY r.type, r.id ON CONFLICT (type, id) DO NOTHING";
     }
 
     @Override

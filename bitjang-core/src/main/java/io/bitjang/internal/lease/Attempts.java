@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
@@ -56,9 +55,7 @@ final class Attempts {
             Claim claim = request.claim(GrantKey.newSecret());
             long sentAt = Ticks.now();
             try {
-                Answer answer = names.size() == 1
-                        ? store.acquire(names.get(0), claim)
-                        : store.acquireAll(names, claim);
+                Answer answer = names.size() == 1 ? store.acquire(names.get(0), claim) : store.acquireAll(names, claim);
                 return new Outcome(answer, sentAt);
             } catch (DatabaseException e) {
                 if (e.meaning() == Meaning.BUSY && (tries >= BUSY_TRIES || busyBudget.passed())) {
@@ -88,8 +85,7 @@ final class Attempts {
             Optional<LockRow> row = store.resolve(names.get(0));
             if (row.isPresent() && row.get().isOf(claim.secret()) && row.get().held()) {
                 LockRow mine = row.get();
-                return new Answer(
-                        claim.secret(), mine.fence(), mine.wanted(), false, mine.takenFrom() != null, null);
+                return new Answer(claim.secret(), mine.fence(), mine.wanted(), false, mine.takenFrom() != null, null);
             }
         } catch (DatabaseException e) {
             cause.addSuppressed(e);

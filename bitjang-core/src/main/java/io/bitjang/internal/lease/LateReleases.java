@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
@@ -60,11 +59,13 @@ final class LateReleases {
 
     private void start(long pause) {
         if (!entries.isEmpty() && running.compareAndSet(false, true)) {
-            workers.after(pause, () -> workers.execute(() -> {
-                entries.forEach(this::release);
-                running.set(false);
-                start(Math.min(pause * 2, LONGEST_PAUSE));
-            }));
+            workers.after(
+                    pause,
+                    () -> workers.execute(() -> {
+                        entries.forEach(this::release);
+                        running.set(false);
+                        start(Math.min(pause * 2, LONGEST_PAUSE));
+                    }));
         }
     }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.Lease;
@@ -65,8 +64,8 @@ public final class LeaseEngine {
         this.attempts = new Attempts(store, late);
         this.ownRow = new OwnRow(store);
         this.renewer = new Renewer(store, ownRow, workers, events);
-        this.notifications = new Notifications(
-                database, tables.channel(), settings.notifications(), this::kick, this::nobodyWaits);
+        this.notifications =
+                new Notifications(database, tables.channel(), settings.notifications(), this::kick, this::nobodyWaits);
         this.waiting = new Waiting(this, store, workers, notifications);
     }
 
@@ -141,7 +140,8 @@ public final class LeaseEngine {
         return lease;
     }
 
-    @Nullable LeaseHandle tryAcquire(List<LockName> names, Request request) {
+    @Nullable
+    LeaseHandle tryAcquire(List<LockName> names, Request request) {
         Attempts.Outcome outcome = attempt(names, request);
         return outcome.answer().granted() ? granted(names, request, outcome) : null;
     }
@@ -163,7 +163,8 @@ public final class LeaseEngine {
         requireOpen();
         Waiter waiter = new Waiter(names, request, wait);
         CompletableFuture<Lease> promise = new CompletableFuture<>();
-        waiter.result().whenCompleteAsync(
+        waiter.result()
+                .whenCompleteAsync(
                         (lease, reason) -> {
                             waiting.left(waiter);
                             if (reason != null) {
@@ -189,7 +190,9 @@ public final class LeaseEngine {
     void guardAll(Connection connection, LeaseHandle lease) {
         for (LockName name : lease.names()) {
             try {
-                guard.pin(connection, new GrantKey(name, lease.fence(), lease.key().secret()));
+                guard.pin(
+                        connection,
+                        new GrantKey(name, lease.fence(), lease.key().secret()));
             } catch (StaleSnapshotException e) {
                 throw e;
             } catch (NoLockException e) {
@@ -232,7 +235,11 @@ public final class LeaseEngine {
         for (LockName name : lease.names()) {
             GrantKey key = new GrantKey(name, lease.fence(), lease.key().secret());
             try {
-                ownRow.change(key, "given back", true, () -> store.releaseAt(name, key.secret(), Limits.micros(notFreeBefore)));
+                ownRow.change(
+                        key,
+                        "given back",
+                        true,
+                        () -> store.releaseAt(name, key.secret(), Limits.micros(notFreeBefore)));
             } catch (NoLockException e) {
                 throw lease.loseAtRelease(e.getMessage());
             }
@@ -281,8 +288,9 @@ public final class LeaseEngine {
         if (lease.names().size() == 1) {
             all = store.release(lease.name(), secret);
         } else {
-            List<Listed> rows =
-                    lease.names().stream().map(name -> new Listed(name, secret, 0)).toList();
+            List<Listed> rows = lease.names().stream()
+                    .map(name -> new Listed(name, secret, 0))
+                    .toList();
             all = store.releaseAll(rows) == rows.size();
         }
         if (!all) {
@@ -296,7 +304,8 @@ public final class LeaseEngine {
                     return;
                 }
                 String gone = OwnRow.whyGone(row, key);
-                boolean byGroup = lease.names().size() > 1 && row != null && row.fence() == key.fence() && row.forced() == null;
+                boolean byGroup =
+                        lease.names().size() > 1 && row != null && row.fence() == key.fence() && row.forced() == null;
                 if (gone != null && !byGroup) {
                     throw lease.loseAtRelease(gone);
                 }
@@ -315,9 +324,15 @@ public final class LeaseEngine {
     }
 
     private void putOff(LeaseHandle lease, @Nullable String why) {
-        long left = Math.max(0, lease.deadline() - Ticks.now()) + lease.request().duration().toNanos();
+        long left = Math.max(0, lease.deadline() - Ticks.now())
+                + lease.request().duration().toNanos();
         late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left));
-        events.tell(Kind.RELEASE_FAILED, lease.names(), lease.fence(), lease.request().owner(), why);
+        events.tell(
+                Kind.RELEASE_FAILED,
+                lease.names(),
+                lease.fence(),
+                lease.request().owner(),
+                why);
     }
 
     /** A handle says that it was lost. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.Lease;
@@ -41,8 +40,7 @@ final class LeaseHandle implements Lease {
     private @Nullable String lostBecause;
     private boolean told;
 
-    LeaseHandle(
-            LeaseEngine engine, List<LockName> names, GrantKey key, Request request, long sentAt) {
+    LeaseHandle(LeaseEngine engine, List<LockName> names, GrantKey key, Request request, long sentAt) {
         this.engine = engine;
         this.names = names;
         this.key = key;
@@ -110,7 +108,9 @@ final class LeaseHandle implements Lease {
         renew();
         if (deadline() - Ticks.now() < atLeast.toNanos()) {
             throw new NoLockException(
-                    name(), name() + " can't be held for " + atLeast + ": a lease of it lasts " + request.duration(), null);
+                    name(),
+                    name() + " can't be held for " + atLeast + ": a lease of it lasts " + request.duration(),
+                    null);
         }
     }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.AlreadyLockedException;
@@ -49,13 +48,18 @@ public final class NamedLease implements LeaseLock {
 
     @Override
     public LeaseLock lasting(Duration duration) {
-        return with(Limits.duration("duration of a lease", duration), request.owner(), request.note(), request.maxHold(),
+        return with(
+                Limits.duration("duration of a lease", duration),
+                request.owner(),
+                request.note(),
+                request.maxHold(),
                 request.notFreeBefore());
     }
 
     @Override
     public LeaseLock owner(String owner) {
-        return with(request.duration(), Limits.owner(owner), request.note(), request.maxHold(), request.notFreeBefore());
+        return with(
+                request.duration(), Limits.owner(owner), request.note(), request.maxHold(), request.notFreeBefore());
     }
 
     @Override
@@ -65,13 +69,21 @@ public final class NamedLease implements LeaseLock {
 
     @Override
     public LeaseLock maxHold(Duration duration) {
-        return with(request.duration(), request.owner(), request.note(), Limits.duration("maximum hold", duration),
+        return with(
+                request.duration(),
+                request.owner(),
+                request.note(),
+                Limits.duration("maximum hold", duration),
                 request.notFreeBefore());
     }
 
     @Override
     public LeaseLock notFreeBefore(Duration duration) {
-        return with(request.duration(), request.owner(), request.note(), request.maxHold(),
+        return with(
+                request.duration(),
+                request.owner(),
+                request.note(),
+                request.maxHold(),
                 Limits.duration("time before it is free", duration));
     }
 

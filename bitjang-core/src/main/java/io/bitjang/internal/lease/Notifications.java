@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
@@ -93,7 +92,8 @@ final class Notifications {
             if (!autoCommit) {
                 connection.setAutoCommit(true);
             }
-            Class<?> type = Class.forName(driver, true, connection.getMetaData().getClass().getClassLoader());
+            Class<?> type = Class.forName(
+                    driver, true, connection.getMetaData().getClass().getClassLoader());
             try (Statement statement = connection.createStatement()) {
                 statement.execute("LISTEN \"" + channel + "\"");
                 if (state.compareAndSet(State.STARTING, State.LISTENING)) {
@@ -107,9 +107,7 @@ final class Notifications {
             }
         } catch (SQLException | ReflectiveOperationException e) {
             retry = Deadline.in(PAUSE_AFTER_FAILURE);
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "Notifications can't be received, locks are polled for instead: " + e);
+            LOG.log(System.Logger.Level.WARNING, "Notifications can't be received, locks are polled for instead: " + e);
         } finally {
             state.compareAndSet(State.STARTING, State.OFF);
             state.compareAndSet(State.LISTENING, State.OFF);
@@ -130,7 +128,8 @@ final class Notifications {
             }
             for (Object notification : received == null ? new Object[0] : received) {
                 // the interface's method: the class that implements it is not public
-                Method parameter = getNotifications.getReturnType().getComponentType().getMethod("getParameter");
+                Method parameter =
+                        getNotifications.getReturnType().getComponentType().getMethod("getParameter");
                 freed.accept(List.of(parse((String) parameter.invoke(notification))));
             }
             if (!nobodyWaits.getAsBoolean()) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.AlreadyLockedException;
@@ -69,7 +68,9 @@ public final class OfflineLocks implements LockManager {
     private @Nullable LockData holder(LockName name, Answer answer) {
         LockRow row = answer.holder();
         if (row == null || !row.held()) {
-            row = engine.attempts().repeatable(name, "could not be read", () -> store.read(name)).orElse(null);
+            row = engine.attempts()
+                    .repeatable(name, "could not be read", () -> store.read(name))
+                    .orElse(null);
         }
         return row == null ? null : row.toData();
     }
@@ -111,7 +112,11 @@ public final class OfflineLocks implements LockManager {
     @Override
     public void releaseLock(LockId lockId) {
         GrantKey key = open(lockId);
-        change(key, "released", true, () -> store.release(key.name(), key.secret()) ? OptionalLong.of(0) : OptionalLong.empty());
+        change(
+                key,
+                "released",
+                true,
+                () -> store.release(key.name(), key.secret()) ? OptionalLong.of(0) : OptionalLong.empty());
         engine.events().tell(Kind.RELEASED, List.of(key.name()), key.fence(), null, null);
         engine.freed(key.name());
     }
@@ -122,8 +127,10 @@ public final class OfflineLocks implements LockManager {
         GrantKey key = GrantKey.of(lockId);
         try {
             if (!engine.guard().release(connection, key)) {
-                throw GuardSql.refuse(connection, key, new NoLockException(
-                        key.name(), key.name() + " is not held under this lock id any more", null));
+                throw GuardSql.refuse(
+                        connection,
+                        key,
+                        new NoLockException(key.name(), key.name() + " is not held under this lock id any more", null));
             }
         } catch (DatabaseException e) {
             throw Attempts.failed(key.name(), "could not be released", e);
@@ -135,8 +142,12 @@ public final class OfflineLocks implements LockManager {
         GrantKey key = open(lockId);
         long micros = Limits.micros(Limits.duration("increment", increment));
         // never repeated after an unknown outcome: it might be added twice
-        long expiry = engine.attempts().once(key.name(), "could not be extended", () -> engine.ownRow()
-                .change(key, "extended", false, () -> store.extend(key.name(), key.secret(), micros)));
+        long expiry = engine.attempts()
+                .once(
+                        key.name(),
+                        "could not be extended",
+                        () -> engine.ownRow()
+                                .change(key, "extended", false, () -> store.extend(key.name(), key.secret(), micros)));
         return prolonged(key, expiry);
     }
 
@@ -163,8 +174,10 @@ public final class OfflineLocks implements LockManager {
 
     private long change(GrantKey key, String what, boolean lapsedToo, Supplier<OptionalLong> update) {
         return engine.attempts()
-                .repeatable(key.name(), "could not be " + what, () -> engine.ownRow()
-                        .change(key, what, lapsedToo, update));
+                .repeatable(
+                        key.name(),
+                        "could not be " + what,
+                        () -> engine.ownRow().change(key, what, lapsedToo, update));
     }
 
     private Instant prolonged(GrantKey key, long expiry) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
@@ -50,7 +49,9 @@ final class OwnRow {
             }
             if (budget.passed()) {
                 throw new LockingFailException(
-                        key.name(), key.name() + " could not be " + what + ": its row is locked by an open transaction", null);
+                        key.name(),
+                        key.name() + " could not be " + what + ": its row is locked by an open transaction",
+                        null);
             }
             pause(key.name());
         }

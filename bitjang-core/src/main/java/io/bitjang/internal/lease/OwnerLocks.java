@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.DistLock;
@@ -49,10 +48,18 @@ public final class OwnerLocks implements DistLock {
             throw new NoLockException(lock, owner + " did not take " + name + " here", null);
         }
         try {
-            engine.attempts().repeatable(lock, "could not be released", () -> engine.ownRow()
-                    .change(key, "released", true, () -> engine.store().release(lock, key.secret())
-                            ? OptionalLong.of(0)
-                            : OptionalLong.empty()));
+            engine.attempts()
+                    .repeatable(
+                            lock,
+                            "could not be released",
+                            () -> engine.ownRow()
+                                    .change(
+                                            key,
+                                            "released",
+                                            true,
+                                            () -> engine.store().release(lock, key.secret())
+                                                    ? OptionalLong.of(0)
+                                                    : OptionalLong.empty()));
             taken.remove(mine, key);
         } catch (NoLockException e) {
             taken.remove(mine, key);

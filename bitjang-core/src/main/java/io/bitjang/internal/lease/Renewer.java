@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.Lease.State;
@@ -190,8 +189,10 @@ final class Renewer {
     /** Not all rows were renewed: which ones, and why not? */
     private void inspect(List<LeaseHandle> batch) {
         long sentAt = Ticks.now();
-        Map<LockName, LockRow> rows = store.read(
-                batch.stream().flatMap(lease -> lease.names().stream()).distinct().toList());
+        Map<LockName, LockRow> rows = store.read(batch.stream()
+                .flatMap(lease -> lease.names().stream())
+                .distinct()
+                .toList());
         for (LeaseHandle lease : batch) {
             Duration least = lease.request().duration();
             @Nullable String gone = null;
@@ -218,7 +219,8 @@ final class Renewer {
         if (nextAt.containsKey(lease)) {
             boolean last = maxHoldEnds(lease) - sentAt <= TimeUnit.MICROSECONDS.toNanos(micros);
             schedule(lease, last ? lease.deadline() : sentAt + third(lease));
-            events.tell(Kind.RENEWED, lease.names(), lease.fence(), lease.request().owner(), null);
+            events.tell(
+                    Kind.RENEWED, lease.names(), lease.fence(), lease.request().owner(), null);
         }
     }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.AlreadyLockedException;
@@ -98,8 +97,8 @@ final class ThreadLock implements Lock {
             lost = true;
         }
         if (lost) {
-            throw new ConcurrentModificationException(
-                    name + " was lost before unlock: " + mine.lease.lostBecause().orElse("it expired"));
+            throw new ConcurrentModificationException(name + " was lost before unlock: "
+                    + mine.lease.lostBecause().orElse("it expired"));
         }
     }
 
@@ -136,7 +135,10 @@ final class ThreadLock implements Lock {
         }
         if (!mine.lease.isHeld()) {
             throw new NoLockException(
-                    name, name + " was lost by its outer lock: " + mine.lease.lostBecause().orElse("it expired"), null);
+                    name,
+                    name + " was lost by its outer lock: "
+                            + mine.lease.lostBecause().orElse("it expired"),
+                    null);
         }
         hold = new Hold(mine.thread, mine.lease, mine.count + 1);
         return true;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
@@ -25,7 +24,9 @@ final class WaitQueue {
 
     /** How often the table is asked: every 50 ms at first, seldom after long. */
     private static final long[] POLL_NANOS = {
-        Duration.ofMillis(50).toNanos(), Duration.ofMillis(100).toNanos(), Duration.ofMillis(200).toNanos()
+        Duration.ofMillis(50).toNanos(),
+        Duration.ofMillis(100).toNanos(),
+        Duration.ofMillis(200).toNanos()
     };
 
     private static final int POLLS_PER_STEP = 40;
@@ -75,7 +76,8 @@ final class WaitQueue {
     }
 
     /** The one to make an attempt for, if it is time for one and none is under way. It ends with {@link #attempted}. */
-    @Nullable Waiter beginAttempt() {
+    @Nullable
+    Waiter beginAttempt() {
         lock.lock();
         try {
             waiters.removeIf(Waiter::isDone);
@@ -106,7 +108,8 @@ final class WaitQueue {
     }
 
     /** The one to hand a released lock to; null if there is none, or others must get their turn. */
-    @Nullable Waiter nextInRun() {
+    @Nullable
+    Waiter nextInRun() {
         lock.lock();
         try {
             waiters.removeIf(Waiter::isDone);

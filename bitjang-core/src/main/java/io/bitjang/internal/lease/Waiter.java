@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.AlreadyLockedException;
@@ -93,7 +92,9 @@ final class Waiter {
         LockException last = failure;
         if (last != null) {
             return new LockingFailException(
-                    name, "Waited for " + name + " " + wait + ", and the last attempt failed: " + last.getMessage(), last);
+                    name,
+                    "Waited for " + name + " " + wait + ", and the last attempt failed: " + last.getMessage(),
+                    last);
         }
         return new AlreadyLockedException(name, holder, " (waited " + wait + ")");
     }

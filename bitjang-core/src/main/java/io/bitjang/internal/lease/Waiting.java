@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockException;
@@ -62,7 +61,8 @@ final class Waiting {
     }
 
     /** The queue of those who wait for just these locks. */
-    @Nullable WaitQueue queueFor(List<LockName> names) {
+    @Nullable
+    WaitQueue queueFor(List<LockName> names) {
         return queues.get(names);
     }
 

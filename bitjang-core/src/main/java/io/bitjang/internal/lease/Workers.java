@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.lease;
 
 import java.util.concurrent.Executor;
@@ -50,7 +49,8 @@ final class Workers implements Executor {
     }
 
     /** Runs a short task after a time, on the thread that must not wait. Null when closed. */
-    @Nullable ScheduledFuture<?> after(long nanos, Runnable task) {
+    @Nullable
+    ScheduledFuture<?> after(long nanos, Runnable task) {
         try {
             return timer.schedule(() -> logged(task), nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {

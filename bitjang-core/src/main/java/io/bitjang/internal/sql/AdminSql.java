@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.sql;
 
 import io.bitjang.LockName;
@@ -67,7 +66,8 @@ public final class AdminSql {
 
     /** Writes down that an expired lock was taken over. */
     public void auditTakeOver(LockName name, long fence) {
-        database.run(session -> session.update(sql.auditTakeOver, Params.of(name).set("fence", fence)));
+        database.run(
+                session -> session.update(sql.auditTakeOver, Params.of(name).set("fence", fence)));
     }
 
     /** The latest entries, the newest first. */

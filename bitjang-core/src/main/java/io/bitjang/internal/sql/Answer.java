@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.sql;
 
 import org.jspecify.annotations.Nullable;
@@ -35,12 +34,7 @@ public record Answer(
     static Answer granted(String secret, long encoded) {
         int flags = (int) (encoded & 7);
         return new Answer(
-                secret,
-                encoded >> 3,
-                (flags & WANTED) != 0,
-                (flags & REENTERED) != 0,
-                (flags & TAKEN_OVER) != 0,
-                null);
+                secret, encoded >> 3, (flags & WANTED) != 0, (flags & REENTERED) != 0, (flags & TAKEN_OVER) != 0, null);
     }
 
     /** From the row as it was after the attempt. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.sql;
 
 import org.jspecify.annotations.Nullable;
@@ -13,7 +12,12 @@ import org.jspecify.annotations.Nullable;
  * @param note for people
  * @param again the owner who may re-enter; null for none
  */
-public record Claim(String secret, String owner, long micros, @Nullable String note, @Nullable String again) {
+public record Claim(
+        String secret,
+        String owner,
+        long micros,
+        @Nullable String note,
+        @Nullable String again) {
 
     /** Without the secret. */
     @Override

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.sql;
 
 import io.bitjang.NoLockException;
@@ -87,8 +86,8 @@ public final class GuardSql {
     /** If the snapshot shows an older grant than the key's, it is the snapshot that is old; otherwise the lock is gone. */
     private NoLockException changedSince(Connection connection, GrantKey key, @Nullable DatabaseException cause) {
         try {
-            List<LockRow> seen = database.on(
-                    connection, session -> session.query(sql.read, Params.of(key.name()), LockRow::read));
+            List<LockRow> seen =
+                    database.on(connection, session -> session.query(sql.read, Params.of(key.name()), LockRow::read));
             if (seen.isEmpty() || seen.get(0).fence() < key.fence()) {
                 return new StaleSnapshotException(key.name());
             }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.sql;
 
 import io.bitjang.admin.LockFilter;
@@ -49,18 +48,23 @@ final class LockSql {
         this.locks = tables.locks();
         this.now = dialect.now();
         String again = "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now;
-        take = change(Change.of(locks, Lock.EXCLUSIVE, "(c.lock_id IS NULL OR c.expires_at <= " + now + " OR " + again + ")")
+        take = change(Change.of(
+                        locks, Lock.EXCLUSIVE, "(c.lock_id IS NULL OR c.expires_at <= " + now + " OR " + again + ")")
                 .set("fence", "CASE WHEN " + again + " THEN c.fence ELSE GREATEST(c.fence + 1, " + now + ") END")
                 .set("acquired_at", "CASE WHEN " + again + " THEN c.acquired_at ELSE " + now + " END")
                 .set("taken_from", "CASE WHEN c.lock_id IS NOT NULL AND c.expires_at <= " + now + " THEN c.owner END")
-                .set("expires_at", "CASE WHEN " + again + " THEN GREATEST(c.expires_at, " + now + " + :micros)"
-                        + " ELSE " + now + " + :micros END")
+                .set(
+                        "expires_at",
+                        "CASE WHEN " + again + " THEN GREATEST(c.expires_at, " + now + " + :micros)" + " ELSE " + now
+                                + " + :micros END")
                 .set("lock_id", "CASE WHEN " + again + " THEN c.lock_id ELSE :lockId END")
                 .set("owner", ":owner")
                 .set("note", ":note")
                 .set("forced", "NULL")
-                .answering("fence", "CASE WHEN " + again + " THEN 1 WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + "
-                        + SOMEBODY_WAITS));
+                .answering(
+                        "fence",
+                        "CASE WHEN " + again + " THEN 1 WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + "
+                                + SOMEBODY_WAITS));
         handOver = change(Change.of(locks, Lock.EXCLUSIVE, "c.lock_id = :from")
                 .set("fence", "GREATEST(c.fence + 1, " + now + ")")
                 .set("acquired_at", now)
@@ -73,8 +77,7 @@ final class LockSql {
                 .answering("fence", SOMEBODY_WAITS));
         release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PAST_PINS)
                 .answering("fence", SOMEBODY_WAITS));
-        releaseWithCaller =
-                change(free("c.lock_id = :lockId", Lock.PAST_PINS).answering("fence", SOMEBODY_WAITS));
+        releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PAST_PINS).answering("fence", SOMEBODY_WAITS));
         releaseAt = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId")
                 .set("expires_at", "c.acquired_at + :micros")
                 .set("lock_id", ":lockIdOfNobody")
@@ -114,11 +117,14 @@ final class LockSql {
         idle = Sql.parse("SELECT type, id, fence FROM " + locks + " WHERE " + idleSince + " " + dialect.limit());
         deleteIdle = Sql.parse("DELETE FROM " + locks + " WHERE type = :type AND id = :id AND fence = :fence AND "
                 + idleSince + " AND " + dialect.boundedWait());
-        String audit = "INSERT INTO " + tables.audit() + " (at_micros, kind, type, id, fence, from_owner, by_owner, reason) ";
-        auditTakeOver = Sql.parse(audit + "SELECT " + now + ", 'TAKEN_OVER', type, id, fence, taken_from, owner, NULL FROM "
-                + locks + " WHERE type = :type AND id = :id AND fence = :fence");
-        auditForce = Sql.parse(audit + "SELECT " + now + ", 'FORCE_RELEASED', type, id, fence, owner, :by, :reason FROM "
-                + locks + " WHERE type = :type AND id = :id AND fence = :fence");
+        String audit =
+                "INSERT INTO " + tables.audit() + " (at_micros, kind, type, id, fence, from_owner, by_owner, reason) ";
+        auditTakeOver =
+                Sql.parse(audit + "SELECT " + now + ", 'TAKEN_OVER', type, id, fence, taken_from, owner, NULL FROM "
+                        + locks + " WHERE type = :type AND id = :id AND fence = :fence");
+        auditForce =
+                Sql.parse(audit + "SELECT " + now + ", 'FORCE_RELEASED', type, id, fence, owner, :by, :reason FROM "
+                        + locks + " WHERE type = :type AND id = :id AND fence = :fence");
         auditTrail = Sql.parse("SELECT at_micros, kind, type, id, fence, from_owner, by_owner, reason FROM "
                 + tables.audit() + " ORDER BY seq DESC " + dialect.limit());
     }
@@ -141,8 +147,7 @@ final class LockSql {
             UPDATE %1$s SET lock_id = :lockId, fence = GREATEST(:fence, %2$s), acquired_at = %2$s,
                 expires_at = %2$s + :duration, note = :note, forced = NULL,
                 taken_from = CASE WHEN lock_id IS NOT NULL THEN owner END, owner = :owner
-              WHERE (type, id) IN (SELECT r.type, r.id FROM %3$s)"""
-                .formatted(locks, now, dialect.listedRows()));
+              WHERE (type, id) IN (SELECT r.type, r.id FROM %3$s)""".formatted(locks, now, dialect.listedRows()));
     }
 
     /** Brings the fences of a group, if they differ, to the largest of them. */
@@ -167,7 +172,8 @@ final class LockSql {
                 filter.after() == null
                         ? ""
                         : " AND (l.type > :afterType OR (l.type = :afterType AND l.id > :afterId))");
-        return Sql.parse(sql.append(" ORDER BY l.type, l.id ").append(dialect.limit()).toString());
+        return Sql.parse(
+                sql.append(" ORDER BY l.type, l.id ").append(dialect.limit()).toString());
     }
 
     private Change.Builder free(String condition, Lock lock) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.sql;
 
 import io.bitjang.LockName;
@@ -73,9 +72,7 @@ public final class LockStore {
         List<LockRow> rows = session.query(sql.read, params, LockRow::read);
         if (rows.isEmpty()) {
             OptionalLong inserted = session.number(insertGranted(), params);
-            return inserted.isPresent()
-                    ? Answer.granted(claim.secret(), inserted.getAsLong())
-                    : Answer.refused(null);
+            return inserted.isPresent() ? Answer.granted(claim.secret(), inserted.getAsLong()) : Answer.refused(null);
         }
         LockRow row = rows.get(0);
         if (row.held() && (claim.again() == null || !claim.again().equals(row.owner()))) {
@@ -136,7 +133,8 @@ public final class LockStore {
     private Answer upsertAll(List<LockName> names, Claim claim) {
         Params params = claim(Params.none(), claim);
         for (int i = 0; i < names.size(); i++) {
-            params.set("type" + i, names.get(i).type()).set("id" + i, names.get(i).id());
+            params.set("type" + i, names.get(i).type())
+                    .set("id" + i, names.get(i).id());
         }
         List<Long> fences;
         try {
@@ -149,8 +147,9 @@ public final class LockStore {
         }
         long fence = fences.stream().mapToLong(Long::longValue).max().orElseThrow();
         if (fences.stream().anyMatch(other -> other != fence)) {
-            List<Listed> rows =
-                    names.stream().map(name -> new Listed(name, claim.secret(), 0)).toList();
+            List<Listed> rows = names.stream()
+                    .map(name -> new Listed(name, claim.secret(), 0))
+                    .toList();
             Params raise = Listed.bind(Params.none().set("fence", fence), json, rows);
             database.run(session -> session.update(sql.raiseFences(), raise));
         }
@@ -174,15 +173,17 @@ public final class LockStore {
 
     /** Gives the lock from one holder to the next. Refused if the former does not have it, or its row is pinned. */
     public Answer handOver(LockName name, String from, Claim claim) {
-        Params params = claim(Params.of(name), claim).set("micros", claim.micros()).set("from", from);
+        Params params =
+                claim(Params.of(name), claim).set("micros", claim.micros()).set("from", from);
         OptionalLong answer = database.run(session -> session.number(sql.handOver, params));
         return answer.isPresent() ? Answer.granted(claim.secret(), answer.getAsLong()) : Answer.refused(null);
     }
 
     /** Frees the lock; false if it is not held under this secret, or its row is locked right now. */
     public boolean release(LockName name, String secret) {
-        boolean released =
-                database.run(session -> session.number(sql.release, Params.of(name).set("lockId", secret))).isPresent();
+        boolean released = database.run(
+                        session -> session.number(sql.release, Params.of(name).set("lockId", secret)))
+                .isPresent();
         if (released && insertGranted != null) {
             if (believedFree.size() >= MAX_BELIEVED_FREE) {
                 believedFree.clear();
@@ -194,10 +195,8 @@ public final class LockStore {
 
     /** Frees the lock when it has been held for the given time. */
     public OptionalLong releaseAt(LockName name, String secret, long micros) {
-        Params params = Params.of(name)
-                .set("lockId", secret)
-                .set("micros", micros)
-                .set("lockIdOfNobody", GrantKey.newSecret());
+        Params params =
+                Params.of(name).set("lockId", secret).set("micros", micros).set("lockIdOfNobody", GrantKey.newSecret());
         return database.run(session -> session.number(sql.releaseAt, params));
     }
 
@@ -240,7 +239,8 @@ public final class LockStore {
 
     /** The rows of several locks, those that are there. */
     public Map<LockName, LockRow> read(List<LockName> names) {
-        return database.run(session -> session.query(sql.readListed, listed(Params.none(), names), LockRow::read))
+        return database
+                .run(session -> session.query(sql.readListed, listed(Params.none(), names), LockRow::read))
                 .stream()
                 .collect(Collectors.toMap(LockRow::name, Function.identity()));
     }

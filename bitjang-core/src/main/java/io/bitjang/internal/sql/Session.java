@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package io.bitjang.internal.sql;
 
 import io.bitjang.internal.dialect.Dialect;
@@ -34,7 +33,8 @@ public final class Session {
     /** Runs a statement that answers with rows. */
     public <T> List<T> query(Sql sql, Params params, RowReader<T> reader) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql.text());
-                ResultSet rows = params.bind(connection, statement, sql.parameters()).executeQuery()) {
+                ResultSet rows =
+                        params.bind(connection, statement, sql.parameters()).executeQuery()) {
             List<T> result = new ArrayList<>();
             while (rows.next()) {
                 result.add(reader.read(rows));
@@ -59,8 +59,7 @@ public final class Session {
             List<Long> rows = query(sql, params, row -> row.getLong(1));
             return rows.isEmpty() ? OptionalLong.empty() : OptionalLong.of(rows.get(0));
         }
-        try (PreparedStatement statement =
-                connection.prepareStatement(sql.text(), Statement.RETURN_GENERATED_KEYS)) {
+        try (PreparedStatement statement = connection.prepareStatement(sql.text(), Statement.RETURN_GENERATED_KEYS)) {
             int count = params.bind(connection, statement, sql.parameters()).executeUpdate();
             try (ResultSet keys = statement.getGeneratedKeys()) {
                 // only the first key is real: Connector/J makes up one for each further row
