@@ -89,6 +89,11 @@ public interface Dialect {
         return "l.lock_id";
     }
 
+    /** Whether a transaction of this isolation has one snapshot, or none, so that what it shows of one row tells for all. */
+    default boolean hasOneSnapshotAt(int isolation) {
+        return true;
+    }
+
     /** Whether an update's number comes back as a generated key. */
     default boolean answersByGeneratedKey() {
         return false;

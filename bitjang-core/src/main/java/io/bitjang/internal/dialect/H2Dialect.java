@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.sql.Connection;
+
 /** H2 2.x, in any of its modes. Its updates have no SKIP LOCKED of their own, but honour that of a query inside them. */
 final class H2Dialect implements Dialect {
 
@@ -111,6 +113,12 @@ final class H2Dialect implements Dialect {
         return """
             MERGE INTO %1$s l USING (SELECT * FROM %2$s) r ON l.type = r.type AND l.id = r.id
             WHEN NOT MATCHED THEN INSERT (type, id, fence, expires_at) VALUES (r.type, r.id, 0, %3$s)""".formatted(table, listedRows(), NOW);
+    }
+
+    /** H2's REPEATABLE READ takes a snapshot of each table when it is first touched. */
+    @Override
+    public boolean hasOneSnapshotAt(int isolation) {
+        return isolation != Connection.TRANSACTION_REPEATABLE_READ;
     }
 
     @Override

@@ -31,12 +31,19 @@ public final class GuardSql {
         this.sql = sql;
     }
 
-    /** Refuses a connection that commits by itself: a guard would end before the caller's change begins. */
-    public static void requireTransaction(Connection connection) {
+    /** Refuses a transaction that could not be guarded. */
+    public void requireTransaction(Connection connection) {
         try {
             if (connection.getAutoCommit()) {
                 throw new IllegalStateException("A guard needs a transaction: this connection is in auto-commit mode. "
                         + "Call setAutoCommit(false), or begin a transaction, before the change and the guard.");
+            }
+            if (!database.dialect().hasOneSnapshotAt(connection.getTransactionIsolation())) {
+                throw new IllegalStateException(
+                        "A guard can't prove at this isolation level that all that the transaction"
+                                + " has read is younger than the grant: "
+                                + database.dialect().id()
+                                + " takes a snapshot of each table by itself. Use READ COMMITTED or SERIALIZABLE.");
             }
         } catch (SQLException e) {
             throw new IllegalStateException("The connection is not usable: " + e.getMessage(), e);
