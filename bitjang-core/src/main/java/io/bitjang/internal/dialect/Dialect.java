@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.util.OptionalInt;
+
 /**
  * What is different from database to database: fragments of SQL, and what the database can do. Immutable.
  *
@@ -89,9 +91,9 @@ public interface Dialect {
         return "l.lock_id";
     }
 
-    /** Whether a transaction of this isolation has one snapshot, or none, so that what it shows of one row tells for all. */
-    default boolean hasOneSnapshotAt(int isolation) {
-        return true;
+    /** The isolation level, if there is one, at which a transaction has more than one snapshot: what one row shows proves nothing. */
+    default OptionalInt isolationOfManySnapshots() {
+        return OptionalInt.empty();
     }
 
     /** Whether an update's number comes back as a generated key. */

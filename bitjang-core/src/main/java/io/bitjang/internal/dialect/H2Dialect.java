@@ -2,6 +2,7 @@
 package io.bitjang.internal.dialect;
 
 import java.sql.Connection;
+import java.util.OptionalInt;
 
 /** H2 2.x, in any of its modes. Its updates have no SKIP LOCKED of their own, but honour that of a query inside them. */
 final class H2Dialect implements Dialect {
@@ -117,8 +118,8 @@ final class H2Dialect implements Dialect {
 
     /** H2's REPEATABLE READ takes a snapshot of each table when it is first touched. */
     @Override
-    public boolean hasOneSnapshotAt(int isolation) {
-        return isolation != Connection.TRANSACTION_REPEATABLE_READ;
+    public OptionalInt isolationOfManySnapshots() {
+        return OptionalInt.of(Connection.TRANSACTION_REPEATABLE_READ);
     }
 
     @Override

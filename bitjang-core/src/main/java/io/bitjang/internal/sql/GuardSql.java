@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +39,9 @@ public final class GuardSql {
                 throw new IllegalStateException("A guard needs a transaction: this connection is in auto-commit mode. "
                         + "Call setAutoCommit(false), or begin a transaction, before the change and the guard.");
             }
-            if (!database.dialect().hasOneSnapshotAt(connection.getTransactionIsolation())) {
+            OptionalInt unproven = database.dialect().isolationOfManySnapshots();
+            // asked only where it matters: elsewhere asking may cost a round trip
+            if (unproven.isPresent() && unproven.getAsInt() == connection.getTransactionIsolation()) {
                 throw new IllegalStateException(
                         "A guard can't prove at this isolation level that all that the transaction"
                                 + " has read is younger than the grant: "
