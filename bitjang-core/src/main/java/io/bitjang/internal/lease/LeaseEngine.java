@@ -8,7 +8,6 @@ import io.bitjang.NoLockException;
 import io.bitjang.StaleSnapshotException;
 import io.bitjang.Wait;
 import io.bitjang.internal.sql.Answer;
-import io.bitjang.internal.sql.Claim;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.GrantKey;
@@ -17,15 +16,15 @@ import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Tables;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +37,8 @@ public final class LeaseEngine {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
 
-    private final Database database;
+    private static final int BATCH = 1000;
+
     private final LockStore store;
     private final GuardSql guard;
     private final Settings settings;
@@ -50,23 +50,24 @@ public final class LeaseEngine {
     private final Renewer renewer;
     private final Notifications notifications;
     private final Waiting waiting;
+    private final Releases releases;
     private final Map<LockName, LeaseHandle> heldHere = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Over a database whose tables are there. */
     public LeaseEngine(Database database, Tables tables, Settings settings) {
-        this.database = database;
         this.store = new LockStore(database, tables);
         this.guard = store.guard();
         this.settings = settings;
         this.events = new Events(settings.listeners());
-        this.late = new LateReleases(store, workers);
+        this.late = new LateReleases(store, workers, this::kick);
         this.attempts = new Attempts(store, late);
         this.ownRow = new OwnRow(store);
-        this.renewer = new Renewer(store, ownRow, workers, events);
+        this.renewer = new Renewer(store, ownRow, attempts, workers, events);
         this.notifications =
                 new Notifications(database, tables.channel(), settings.notifications(), this::kick, this::nobodyWaits);
         this.waiting = new Waiting(this, store, workers, notifications);
+        this.releases = new Releases(this, waiting, late, events);
     }
 
     /** How it was configured. */
@@ -92,6 +93,14 @@ public final class LeaseEngine {
 
     Renewer renewer() {
         return renewer;
+    }
+
+    Releases releases() {
+        return releases;
+    }
+
+    boolean isClosed() {
+        return closed.get();
     }
 
     Events events() {
@@ -137,6 +146,12 @@ public final class LeaseEngine {
         LeaseHandle lease = new LeaseHandle(this, names, key, request, outcome.sentAt());
         names.forEach(name -> heldHere.put(name, lease));
         renewer.add(lease);
+        if (closed.get() && lease.endQuietly()) {
+            giveBack(names.stream()
+                    .map(name -> new Listed(name, key.secret(), 0))
+                    .toList());
+            requireOpen();
+        }
         return lease;
     }
 
@@ -150,7 +165,7 @@ public final class LeaseEngine {
     Lease acquire(List<LockName> names, Request request, Wait wait) {
         requireOpen();
         Waiter waiter = new Waiter(names, request, wait);
-        waiting.enqueue(waiter);
+        enqueue(waiter);
         try {
             return waiter.await();
         } finally {
@@ -173,17 +188,38 @@ public final class LeaseEngine {
                                 lease.close();
                             }
                         },
-                        workers);
+                        workers::callBack);
         promise.whenComplete((lease, reason) -> {
             if (promise.isCancelled()) {
                 waiter.fail(new LockException(names.get(0), "The wait for " + names.get(0) + " was cancelled", null));
             }
         });
-        if (!waiter.deadline.isNever()) {
-            workers.after(waiter.deadline.remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+        if (wait.equals(Wait.none())) {
+            workers.execute(() -> attemptOnce(waiter));
+            return promise;
         }
-        waiting.enqueue(waiter);
+        if (!waiter.deadline.isNever()) {
+            ScheduledFuture<?> timer =
+                    workers.after(waiter.deadline.remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+            waiter.result()
+                    .whenComplete((lease, reason) -> Optional.ofNullable(timer).ifPresent(t -> t.cancel(false)));
+        }
+        enqueue(waiter);
         return promise;
+    }
+
+    private void attemptOnce(Waiter waiter) {
+        try {
+            LeaseHandle lease = tryAcquire(waiter.names, waiter.request);
+            waiter.refused(null);
+            if (lease == null) {
+                waiter.fail(waiter.timedOut());
+            } else if (!waiter.serve(lease)) {
+                lease.close();
+            }
+        } catch (LockException e) {
+            waiter.fail(e);
+        }
     }
 
     /** Pins all locks of a lease in the caller's transaction. */
@@ -205,134 +241,11 @@ public final class LeaseEngine {
         }
     }
 
-    /** Gives a lease back: to the next in the queue if there is one, otherwise to everybody. */
+    /** Gives a lease back. */
     void release(LeaseHandle lease) {
         renewer.remove(lease);
         lease.names().forEach(name -> heldHere.remove(name, lease));
-        if (closed.get()) {
-            return;
-        }
-        try {
-            if (stayTaken(lease) || handOver(lease)) {
-                return;
-            }
-            giveBack(lease);
-        } catch (DatabaseException e) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    lease.name() + " could not be given back, it is tried again until the lease has ended: "
-                            + e.getMessage());
-            putOff(lease, e.getMessage());
-        }
-    }
-
-    /** A lease that may not be free yet is left to expire at the right time, under an id that nobody has. */
-    private boolean stayTaken(LeaseHandle lease) {
-        Duration notFreeBefore = lease.request().notFreeBefore();
-        if (notFreeBefore == null || Ticks.now() - lease.acquiredAt() >= notFreeBefore.toNanos()) {
-            return false;
-        }
-        for (LockName name : lease.names()) {
-            GrantKey key = new GrantKey(name, lease.fence(), lease.key().secret());
-            try {
-                ownRow.change(
-                        key,
-                        "given back",
-                        true,
-                        () -> store.releaseAt(name, key.secret(), Limits.micros(notFreeBefore)));
-            } catch (NoLockException e) {
-                throw lease.loseAtRelease(e.getMessage());
-            }
-        }
-        released(lease);
-        return true;
-    }
-
-    /** The next in the queue gets it in one statement, unless its row is pinned or others must get their turn. */
-    private boolean handOver(LeaseHandle lease) {
-        WaitQueue queue = waiting.queueFor(lease.names());
-        if (queue == null || lease.names().size() > 1) {
-            return false;
-        }
-        Waiter next = queue.nextInRun();
-        if (next == null) {
-            return false;
-        }
-        Claim claim = next.request.claim(GrantKey.newSecret());
-        long sentAt = Ticks.now();
-        Answer answer;
-        try {
-            answer = store.handOver(lease.name(), lease.key().secret(), claim);
-        } catch (DatabaseException e) {
-            if (e.meaning() == DatabaseException.Meaning.UNKNOWN) {
-                late.add(lease.names(), claim.secret(), claim.micros());
-            }
-            return false;
-        }
-        if (!answer.granted()) {
-            return false;
-        }
-        queue.handedOver(answer.wanted());
-        released(lease);
-        LeaseHandle handed = granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
-        events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
-        if (!next.serve(handed)) {
-            handed.close();
-        }
-        return true;
-    }
-
-    private void giveBack(LeaseHandle lease) {
-        String secret = lease.key().secret();
-        boolean all;
-        if (lease.names().size() == 1) {
-            all = store.release(lease.name(), secret);
-        } else {
-            List<Listed> rows = lease.names().stream()
-                    .map(name -> new Listed(name, secret, 0))
-                    .toList();
-            all = store.releaseAll(rows) == rows.size();
-        }
-        if (!all) {
-            Map<LockName, LockRow> rows = store.read(lease.names());
-            for (LockName name : lease.names()) {
-                GrantKey key = new GrantKey(name, lease.fence(), secret);
-                LockRow row = rows.get(name);
-                if (row != null && row.isOf(secret)) {
-                    // locked by a transaction, most often the holder's own: free when it ends
-                    putOff(lease, "its row is locked by an open transaction");
-                    return;
-                }
-                String gone = OwnRow.whyGone(row, key);
-                boolean byGroup =
-                        lease.names().size() > 1 && row != null && row.fence() == key.fence() && row.forced() == null;
-                if (gone != null && !byGroup) {
-                    throw lease.loseAtRelease(gone);
-                }
-            }
-        }
-        released(lease);
-        WaitQueue queue = waiting.queueFor(lease.names());
-        if (queue != null) {
-            waiting.standBack(queue);
-        }
-        waiting.kick(lease.names());
-    }
-
-    private void released(LeaseHandle lease) {
-        events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
-    }
-
-    private void putOff(LeaseHandle lease, @Nullable String why) {
-        long left = Math.max(0, lease.deadline() - Ticks.now())
-                + lease.request().duration().toNanos();
-        late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left));
-        events.tell(
-                Kind.RELEASE_FAILED,
-                lease.names(),
-                lease.fence(),
-                lease.request().owner(),
-                why);
+        releases.release(lease);
     }
 
     /** A handle says that it was lost. */
@@ -352,13 +265,8 @@ public final class LeaseEngine {
         waiting.kick(List.of(name));
     }
 
-    /** A lock was freed here without a lease: those who wait here need not be notified. */
-    void freed(LockName name) {
-        waiting.kick(List.of(name));
-    }
-
     void callBack(Consumer<Lease> callback, Lease lease) {
-        workers.execute(() -> callback.accept(lease));
+        workers.callBack(() -> callback.accept(lease));
     }
 
     boolean holds(LockName name, long fence) {
@@ -366,28 +274,61 @@ public final class LeaseEngine {
         return lease != null && lease.fence() == fence;
     }
 
+    /** Whether a lease of this process has just these locks: it will hand them on. */
+    boolean holds(List<LockName> names) {
+        LeaseHandle lease = heldHere.get(names.get(0));
+        return lease != null && lease.active() && lease.names().equals(names);
+    }
+
     /** Gives back all leases in one statement, fails those who wait, ends the threads. */
     public void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        waiting.failAll(new LockException(null, "This Locks was closed", null));
+        waiting.failAll(closing());
         List<Listed> rows = new ArrayList<>();
         for (LeaseHandle lease : renewer.leases()) {
-            lease.names().forEach(name -> rows.add(new Listed(name, lease.key().secret(), 0)));
-            lease.close();
-        }
-        try {
-            for (int from = 0; from < rows.size(); from += 1000) {
-                store.releaseAll(rows.subList(from, Math.min(rows.size(), from + 1000)));
+            if (lease.endQuietly()) {
+                lease.names()
+                        .forEach(name -> rows.add(new Listed(name, lease.key().secret(), 0)));
             }
-            late.lastTry();
-        } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.WARNING, "Leases could not be given back, they end by themselves", e);
         }
+        for (int from = 0; from < rows.size(); from += BATCH) {
+            giveBack(rows.subList(from, Math.min(rows.size(), from + BATCH)));
+        }
+        late.lastTry();
         notifications.close();
         workers.close();
-        database.close();
+    }
+
+    /** In one statement; where one locked row fails it as a whole, one by one. */
+    private void giveBack(List<Listed> rows) {
+        try {
+            if (store.releaseAll(rows) == rows.size()) {
+                return;
+            }
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Leases could not be given back together", e);
+        }
+        for (Listed row : rows) {
+            try {
+                store.release(row.name(), row.secret());
+            } catch (DatabaseException e) {
+                LOG.log(System.Logger.Level.WARNING, row.name() + " could not be given back, it ends by itself", e);
+            }
+        }
+    }
+
+    private static LockException closing() {
+        return new LockException(null, "This Locks was closed", null);
+    }
+
+    /** Whoever came while it was being closed is not left waiting. */
+    private void enqueue(Waiter waiter) {
+        waiting.enqueue(waiter);
+        if (closed.get()) {
+            waiter.fail(closing());
+        }
     }
 
     private void kick(List<LockName> names) {

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +37,6 @@ final class LeaseHandle implements Lease {
     private final List<Consumer<Lease>> callbacks = new ArrayList<>();
     private State state = State.HELD;
     private long deadline;
-    private long confirmedAt;
     private @Nullable String lostBecause;
     private boolean told;
 
@@ -46,7 +46,6 @@ final class LeaseHandle implements Lease {
         this.key = key;
         this.request = request;
         this.acquiredAt = sentAt;
-        this.confirmedAt = sentAt;
         this.deadline = sentAt + request.duration().toNanos();
     }
 
@@ -80,12 +79,7 @@ final class LeaseHandle implements Lease {
     @Override
     public Optional<String> lostBecause() {
         state();
-        lock.lock();
-        try {
-            return Optional.ofNullable(lostBecause);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> Optional.ofNullable(lostBecause));
     }
 
     @Override
@@ -127,7 +121,7 @@ final class LeaseHandle implements Lease {
         GuardSql.requireTransaction(connection);
         engine.requireOpen();
         if (!isHeld()) {
-            throw GuardSql.refuse(connection, key, notHeld());
+            throw GuardSql.refuse(connection, notHeld());
         }
         engine.guardAll(connection, this);
     }
@@ -177,6 +171,15 @@ final class LeaseHandle implements Lease {
         }
     }
 
+    /** Ends it without a word, when all leases are given back together. Answers whether it was active. */
+    boolean endQuietly() {
+        return locked(() -> {
+            boolean active = isActive(state);
+            state = active ? State.RELEASED : state;
+            return active;
+        });
+    }
+
     @Override
     public String toString() {
         return "Lease[" + names + " #" + fence() + " " + state() + "]";
@@ -184,6 +187,11 @@ final class LeaseHandle implements Lease {
 
     GrantKey key() {
         return key;
+    }
+
+    /** The key of one of several locks. */
+    GrantKey key(LockName name) {
+        return new GrantKey(name, key.fence(), key.secret());
     }
 
     Request request() {
@@ -195,31 +203,12 @@ final class LeaseHandle implements Lease {
     }
 
     long deadline() {
-        lock.lock();
-        try {
-            return deadline;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    long confirmedAt() {
-        lock.lock();
-        try {
-            return confirmedAt;
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> deadline);
     }
 
     /** Held as far as is known here, without counting as having told the holder. */
     boolean active() {
-        lock.lock();
-        try {
-            return isActive(state);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> isActive(state));
     }
 
     /** The database has confirmed that it lasts so long from the given moment. */
@@ -227,7 +216,6 @@ final class LeaseHandle implements Lease {
         lock.lock();
         try {
             deadline = Math.max(deadline, sentAt + nanos);
-            confirmedAt = Math.max(confirmedAt, sentAt);
             if (isActive(state)) {
                 state = State.HELD;
             }
@@ -320,5 +308,14 @@ final class LeaseHandle implements Lease {
 
     private static boolean isActive(State state) {
         return state != State.LOST && state != State.RELEASED;
+    }
+
+    private <T extends @Nullable Object> T locked(Supplier<T> body) {
+        lock.lock();
+        try {
+            return body.get();
+        } finally {
+            lock.unlock();
+        }
     }
 }

@@ -6,11 +6,9 @@ import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.Answer;
 import io.bitjang.internal.sql.GrantKey;
-import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Locks by owner over the engine. It remembers the lock id of each, so that unlock frees what was taken here. Thread-safe. */
@@ -48,24 +46,11 @@ public final class OwnerLocks implements DistLock {
             throw new NoLockException(lock, owner + " did not take " + name + " here", null);
         }
         try {
-            engine.attempts()
-                    .repeatable(
-                            lock,
-                            "could not be released",
-                            () -> engine.ownRow()
-                                    .change(
-                                            key,
-                                            "released",
-                                            true,
-                                            () -> engine.store().release(lock, key.secret())
-                                                    ? OptionalLong.of(0)
-                                                    : OptionalLong.empty()));
+            engine.releases().releaseNow(key, owner);
             taken.remove(mine, key);
         } catch (NoLockException e) {
             taken.remove(mine, key);
             throw e;
         }
-        engine.events().tell(Kind.RELEASED, List.of(lock), key.fence(), owner, null);
-        engine.freed(lock);
     }
 }

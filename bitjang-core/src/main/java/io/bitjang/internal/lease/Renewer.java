@@ -3,8 +3,10 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.Lease.State;
 import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
@@ -17,9 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,10 +33,13 @@ final class Renewer {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final int BATCH = 1000;
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final String LOCKED = "its row is locked by a transaction";
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final LockStore store;
     private final OwnRow ownRow;
+    private final Attempts attempts;
     private final Workers workers;
     private final Events events;
 
@@ -45,21 +48,19 @@ final class Renewer {
 
     private final Set<LeaseHandle> underWay = ConcurrentHashMap.newKeySet();
 
-    /** Guards the two fields below. */
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Alarm alarm;
 
-    private @Nullable ScheduledFuture<?> tick;
-    private long tickAt;
-
-    Renewer(LockStore store, OwnRow ownRow, Workers workers, Events events) {
+    Renewer(LockStore store, OwnRow ownRow, Attempts attempts, Workers workers, Events events) {
         this.store = store;
         this.ownRow = ownRow;
+        this.attempts = attempts;
         this.workers = workers;
         this.events = events;
+        this.alarm = new Alarm(workers, this::tick);
     }
 
     void add(LeaseHandle lease) {
-        schedule(lease, Ticks.now() + third(lease));
+        schedule(lease, lease.acquiredAt() + third(lease));
     }
 
     void remove(LeaseHandle lease) {
@@ -74,29 +75,26 @@ final class Renewer {
     void renewNow(LeaseHandle lease) {
         long sentAt = Ticks.now();
         long micros = micros(lease, sentAt);
-        ownRow.renewAll(lease, micros);
+        for (LockName name : lease.names()) {
+            GrantKey key = lease.key(name);
+            OwnRow.Result result = attempts.repeatable(
+                    name,
+                    "could not be renewed",
+                    () -> ownRow.attempt(key, false, PATIENCE, () -> store.renew(name, key.secret(), micros)));
+            if (result.gone() != null) {
+                lease.lose(result.gone());
+                throw lease.notHeld();
+            }
+            if (result.answer().isEmpty()) {
+                throw new LockingFailException(name, name + " could not be renewed: " + LOCKED, null);
+            }
+        }
         confirmed(lease, sentAt, micros);
     }
 
     private void schedule(LeaseHandle lease, long at) {
         nextAt.put(lease, at);
-        wakeAt(Math.min(at, lease.deadline()));
-    }
-
-    private void wakeAt(long at) {
-        lock.lock();
-        try {
-            if (tick != null && !tick.isDone() && tickAt - at <= 0) {
-                return;
-            }
-            if (tick != null) {
-                tick.cancel(false);
-            }
-            tickAt = at;
-            tick = workers.after(Math.max(0, at - Ticks.now()), this::tick);
-        } finally {
-            lock.unlock();
-        }
+        alarm.setTo(Math.min(at, lease.deadline()));
     }
 
     private void tick() {
@@ -133,14 +131,8 @@ final class Renewer {
                     : Math.min(entry.getValue(), entry.getKey().deadline());
             next = Math.min(next, at - now);
         }
-        lock.lock();
-        try {
-            tick = null;
-        } finally {
-            lock.unlock();
-        }
         if (next != Long.MAX_VALUE) {
-            wakeAt(now + Math.max(next, SOON / 10));
+            alarm.setTo(now + Math.max(next, SOON / 10));
         }
     }
 
@@ -166,7 +158,9 @@ final class Renewer {
             }
         } finally {
             underWay.removeAll(batch);
-            batch.stream().filter(nextAt::containsKey).forEach(lease -> wakeAt(nextAt.getOrDefault(lease, sentAt)));
+            batch.stream()
+                    .filter(nextAt::containsKey)
+                    .forEach(lease -> alarm.setTo(nextAt.getOrDefault(lease, sentAt)));
         }
     }
 
@@ -209,7 +203,7 @@ final class Renewer {
             if (renewed) {
                 confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));
             } else {
-                doubt(lease, State.AT_RISK, "its row is locked by a transaction, it was not renewed");
+                doubt(lease, State.AT_RISK, LOCKED);
             }
         }
     }
@@ -226,7 +220,7 @@ final class Renewer {
 
     private void failed(LeaseHandle lease, DatabaseException e) {
         if (e.meaning() == Meaning.BUSY) {
-            doubt(lease, State.AT_RISK, "its row is locked by a transaction, it was not renewed");
+            doubt(lease, State.AT_RISK, LOCKED);
         } else {
             LOG.log(System.Logger.Level.WARNING, "Renewing " + lease.name() + " failed, it is tried again", e);
             doubt(lease, State.UNKNOWN, e.getMessage());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,8 @@ public record Answer(
     private static final int WANTED = 2;
     private static final int TAKEN_OVER = 4;
 
-    static Answer refused(@Nullable LockRow holder) {
+    /** Not granted. */
+    public static Answer refused(@Nullable LockRow holder) {
         return new Answer(null, 0, false, false, false, holder);
     }
 
@@ -38,13 +40,18 @@ public record Answer(
     }
 
     /** From the row as it was after the attempt. */
-    static Answer of(LockRow row, Claim claim) {
+    public static Answer of(LockRow row, Claim claim) {
         boolean own = row.isOf(claim.secret());
         boolean again = !own && claim.again() != null && claim.again().equals(row.owner()) && row.held();
         if (!own && !again) {
             return refused(row);
         }
         return new Answer(row.lockId(), row.fence(), row.wanted(), again, own && row.takenFrom() != null, null);
+    }
+
+    /** Whether the number of an update says that another process waits. */
+    public static boolean wanted(OptionalLong encoded) {
+        return encoded.isPresent() && (encoded.getAsLong() & WANTED) != 0;
     }
 
     /** Whether it was granted. */

@@ -5,7 +5,6 @@ import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 /**
@@ -24,7 +23,6 @@ public final class Database {
 
     private final DataSource dataSource;
     private final Dialect dialect;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Over this data source. */
     public Database(DataSource dataSource, Dialect dialect) {
@@ -37,9 +35,9 @@ public final class Database {
         return dialect;
     }
 
-    /** A connection for a longer use, by the one who listens for notifications. */
-    public Connection connect() throws SQLException {
-        return dataSource.getConnection();
+    /** Listens for notifications on a connection of its own, which the caller closes. */
+    public Channel listen(String channel) throws SQLException {
+        return Channel.open(dataSource.getConnection(), dialect.notificationDriver(), channel);
     }
 
     /** Runs one statement in a transaction of its own. */
@@ -58,21 +56,17 @@ public final class Database {
     /** Runs several statements in one transaction of their own. */
     public <T> T transaction(Work<T> work) {
         Connection connection = open();
+        boolean autoCommit = false;
         try {
-            boolean autoCommit = connection.getAutoCommit();
+            autoCommit = connection.getAutoCommit();
             if (autoCommit) {
                 connection.setAutoCommit(false);
             }
-            try {
-                return complete(connection, true, work);
-            } finally {
-                if (autoCommit) {
-                    connection.setAutoCommit(true);
-                }
-            }
+            return complete(connection, true, work);
         } catch (SQLException e) {
             throw failure(e);
         } finally {
+            restore(connection, autoCommit);
             close(connection);
         }
     }
@@ -84,16 +78,6 @@ public final class Database {
         } catch (SQLException e) {
             throw failure(e);
         }
-    }
-
-    /** From now on every use fails with a clear message. */
-    public void close() {
-        closed.set(true);
-    }
-
-    /** Whether {@link #close} was called. */
-    public boolean isClosed() {
-        return closed.get();
     }
 
     private <T> T complete(Connection connection, boolean commit, Work<T> work) throws SQLException {
@@ -130,6 +114,17 @@ public final class Database {
             connection.rollback();
         } catch (SQLException e) {
             LOG.log(System.Logger.Level.DEBUG, "Rolling back failed too", e);
+        }
+    }
+
+    /** What the work came to is known by now: that the connection broke afterwards does not change it. */
+    private static void restore(Connection connection, boolean autoCommit) {
+        try {
+            if (autoCommit) {
+                connection.setAutoCommit(true);
+            }
+        } catch (SQLException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Auto-commit could not be switched on again", e);
         }
     }
 
