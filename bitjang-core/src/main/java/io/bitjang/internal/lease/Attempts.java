@@ -67,10 +67,14 @@ final class Attempts {
                         return new Outcome(found, sentAt);
                     }
                 }
+                if (e.meaning() == Meaning.FAILED && names.size() > 1) {
+                    // the group may have been granted before a later statement failed
+                    late.add(names, claim.secret(), claim.micros());
+                }
                 if (e.meaning() == Meaning.FAILED || budget.passed()) {
                     throw failed(names.get(0), "could not be taken", e);
                 }
-                pause(names.get(0), e);
+                Ticks.pause(names.get(0), 4);
             }
         }
     }
@@ -78,10 +82,9 @@ final class Attempts {
     private Answer resolve(List<LockName> names, Claim claim, DatabaseException cause) {
         try {
             // several locks are taken all or none: one tells for all
-            Optional<LockRow> row = store.resolve(names.get(0));
-            if (row.isPresent() && row.get().isOf(claim.secret()) && row.get().held()) {
-                LockRow mine = row.get();
-                return new Answer(claim.secret(), mine.fence(), mine.wanted(), false, mine.takenFrom() != null, null);
+            Optional<LockRow> row = store.resolve(names.get(0), claim.secret());
+            if (row.isPresent()) {
+                return Answer.of(row.get(), claim);
             }
         } catch (DatabaseException e) {
             cause.addSuppressed(e);
@@ -105,7 +108,7 @@ final class Attempts {
                 if (e.meaning() == Meaning.FAILED || budget.passed()) {
                     throw failed(name, what, e);
                 }
-                pause(name, e);
+                Ticks.pause(name, 4);
             }
         }
     }
@@ -126,14 +129,5 @@ final class Attempts {
 
     static LockingFailException failed(@Nullable LockName name, String what, DatabaseException e) {
         return new LockingFailException(name, name + " " + what + ". " + e.getMessage(), e.sqlException());
-    }
-
-    private static void pause(LockName name, DatabaseException e) {
-        try {
-            Ticks.pauseAround(4);
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            throw failed(name, "could not be taken: interrupted", e);
-        }
     }
 }

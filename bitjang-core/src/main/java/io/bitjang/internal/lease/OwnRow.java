@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.lease;
 
-import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.DatabaseException;
@@ -56,7 +55,7 @@ final class OwnRow {
             if (budget.passed()) {
                 return new Result(answer, null);
             }
-            pause(key.name());
+            Ticks.pause(key.name(), 4);
         }
     }
 
@@ -64,11 +63,19 @@ final class OwnRow {
     long change(GrantKey key, String what, boolean lapsedToo, Supplier<OptionalLong> update) {
         Result result = attempt(key, lapsedToo, BUDGET, update);
         if (result.gone != null) {
-            throw new NoLockException(
-                    key.name(), key.name() + " is not held any more (fence " + key.fence() + "): " + result.gone, null);
+            throw notHeld(key, result.gone);
         }
-        return result.answer.orElseThrow(() -> new LockingFailException(
-                key.name(), key.name() + " could not be " + what + ": its row is locked by an open transaction", null));
+        return result.answer.orElseThrow(() -> stayedLocked(key, what));
+    }
+
+    static NoLockException notHeld(GrantKey key, String why) {
+        return new NoLockException(
+                key.name(), key.name() + " is not held any more (fence " + key.fence() + "): " + why, null);
+    }
+
+    static LockingFailException stayedLocked(GrantKey key, String what) {
+        return new LockingFailException(
+                key.name(), key.name() + " could not be " + what + ": its row is locked by an open transaction", null);
     }
 
     /** Why a lock is not held under this key any more; null if it is. */
@@ -93,15 +100,6 @@ final class OwnRow {
                 return OptionalLong.empty();
             }
             throw e;
-        }
-    }
-
-    private static void pause(LockName name) {
-        try {
-            Ticks.pauseAround(4);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new LockingFailException(name, name + ": interrupted", e);
         }
     }
 }
