@@ -48,25 +48,25 @@ class MutualExclusionTest {
     @ParameterizedTest
     @MethodSource("io.bitjang.testkit.Sql#servers")
     void one_lease_has_one_holder_at_a_time(String database) throws Exception {
-        compete(database, Mode.LEASE, 1, SOAK ? 100_000 : 800);
+        compete(database, Mode.LEASE, 1, SOAK ? 100_000 : 500);
     }
 
     @ParameterizedTest
     @MethodSource("io.bitjang.testkit.Sql#servers")
     void ten_leases_have_one_holder_each_at_a_time(String database) throws Exception {
-        compete(database, Mode.LEASE, 10, SOAK ? 100_000 : 800);
+        compete(database, Mode.LEASE, 10, SOAK ? 100_000 : 500);
     }
 
     @ParameterizedTest
     @MethodSource("io.bitjang.testkit.Sql#servers")
     void two_of_ten_leases_taken_together_have_one_holder_each_at_a_time(String database) throws Exception {
-        compete(database, Mode.LEASE_ALL, 10, SOAK ? 20_000 : 300);
+        compete(database, Mode.LEASE_ALL, 10, SOAK ? 20_000 : 200);
     }
 
     @ParameterizedTest
     @MethodSource("io.bitjang.testkit.Sql#servers")
     void offline_locks_taken_by_trying_again_have_one_holder_each_at_a_time(String database) throws Exception {
-        compete(database, Mode.OFFLINE, 10, SOAK ? 20_000 : 300);
+        compete(database, Mode.OFFLINE, 10, SOAK ? 20_000 : 200);
     }
 
     private void compete(String databaseName, Mode mode, int names, int grants) throws Exception {
