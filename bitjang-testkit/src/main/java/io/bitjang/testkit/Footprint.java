@@ -42,9 +42,13 @@ record Footprint(Map<TestDatabase, Use> databases, Set<Thread> threads) {
     }
 
     static Footprint now(LeakCheck.Monitors monitors) throws SQLException {
+        return take(monitors, true);
+    }
+
+    private static Footprint take(LeakCheck.Monitors monitors, boolean afresh) throws SQLException {
         Map<TestDatabase, Use> uses = new LinkedHashMap<>();
         for (SessionMonitor monitor : monitors.all()) {
-            uses.put(monitor.database(), use(monitor));
+            uses.put(monitor.database(), use(monitor, afresh));
         }
         Set<Thread> threads = Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.isAlive() && thread.getName().startsWith(THREADS))
@@ -52,23 +56,23 @@ record Footprint(Map<TestDatabase, Use> databases, Set<Thread> threads) {
         return new Footprint(uses, threads);
     }
 
-    private static Use use(SessionMonitor monitor) throws SQLException {
+    private static Use use(SessionMonitor monitor, boolean afresh) throws SQLException {
         Map<HikariDataSource, Integer> active = new LinkedHashMap<>();
         Map<HikariDataSource, Integer> pooled = new LinkedHashMap<>();
         for (HikariDataSource pool : Pools.open(monitor.database())) {
             active.put(pool, pool.getHikariPoolMXBean().getActiveConnections());
             pooled.put(pool, pool.getHikariPoolMXBean().getTotalConnections());
         }
-        return new Use(monitor.ours(), active, pooled);
+        return new Use(monitor.ours(afresh), active, pooled);
     }
 
     /** Pools fill themselves in the background: the numbers count when each pool has as many connections as it wants. */
     static Footprint settled(LeakCheck.Monitors monitors, Duration patience) throws SQLException, InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
-        Footprint footprint = now(monitors);
+        Footprint footprint = take(monitors, false);
         while (footprint.isFilling() && System.nanoTime() < deadline) {
             TimeUnit.MILLISECONDS.sleep(5);
-            footprint = now(monitors);
+            footprint = take(monitors, false);
         }
         return footprint;
     }

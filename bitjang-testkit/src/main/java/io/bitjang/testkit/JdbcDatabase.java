@@ -86,7 +86,7 @@ final class JdbcDatabase implements TestDatabase {
         HikariConfig config = new HikariConfig();
         config.setDataSource(source);
         config.setMaximumPoolSize(size);
-        config.setMinimumIdle(size);
+        config.setMinimumIdle(0); // a pool that is closed while it fills leaves a connection behind
         config.setConnectionTimeout(2000);
         config.setValidationTimeout(1000);
         config.setPoolName("testkit-" + name);

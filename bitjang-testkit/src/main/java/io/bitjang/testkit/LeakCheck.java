@@ -23,13 +23,14 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  *   <li>a thread whose name starts with {@code bitjang-}
  * </ul>
  *
- * <p>Only connections of this JVM count. What is about to end is waited for, three seconds at most. Use it with
- * {@code @ExtendWith(LeakCheck.class)}; tests that share a database must not run at the same time.
+ * <p>Only connections of this JVM count. What is about to end is waited for, three seconds at most unless the JUnit configuration
+ * parameter {@code bitjang.leakcheck.patience.millis} says otherwise. Use it with {@code @ExtendWith(LeakCheck.class)}; tests that
+ * share a database must not run at the same time.
  */
 public final class LeakCheck implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
 
     private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(LeakCheck.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final String PATIENCE = "bitjang.leakcheck.patience.millis";
     private static final Duration PAUSE = Duration.ofMillis(10);
 
     @Override
@@ -53,7 +54,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback, Bef
     }
 
     private static void remember(ExtensionContext context) throws Exception {
-        context.getStore(NAMESPACE).put(context.getUniqueId(), Footprint.settled(monitors(context), PATIENCE));
+        context.getStore(NAMESPACE).put(context.getUniqueId(), Footprint.settled(monitors(context), patience(context)));
     }
 
     private static void check(ExtensionContext context) throws Exception {
@@ -62,15 +63,28 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback, Bef
             return;
         }
         Monitors monitors = monitors(context);
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + patience(context).toNanos();
         List<String> leaks = leaks(before, monitors);
         while (!leaks.isEmpty() && System.nanoTime() < deadline) {
             TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
             leaks = leaks(before, monitors);
         }
         if (!leaks.isEmpty()) {
+            // The class around it would only say the same again.
+            context.getParent().ifPresent(LeakCheck::forgetAll);
             throw new AssertionError(context.getDisplayName() + " left behind:\n  " + String.join("\n  ", leaks));
         }
+    }
+
+    private static void forgetAll(ExtensionContext context) {
+        context.getStore(NAMESPACE).remove(context.getUniqueId());
+        context.getParent().ifPresent(LeakCheck::forgetAll);
+    }
+
+    private static Duration patience(ExtensionContext context) {
+        return context.getConfigurationParameter(PATIENCE, Long::valueOf)
+                .map(Duration::ofMillis)
+                .orElse(Duration.ofSeconds(3));
     }
 
     private static List<String> leaks(Footprint before, Monitors monitors) {

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Watches the sessions that this JVM has on one database, over a connection of its own. Not thread-safe. */
@@ -14,6 +15,8 @@ final class SessionMonitor implements AutoCloseable {
     private final Sessions sessions;
     private @Nullable Connection connection;
     private boolean portsAreSeen;
+    private Set<Long> inTransaction = Set.of();
+    private long looked = System.nanoTime();
 
     SessionMonitor(TestDatabase database) {
         this.database = database;
@@ -24,24 +27,50 @@ final class SessionMonitor implements AutoCloseable {
         return database;
     }
 
-    /** The sessions of this JVM without the monitor's own. */
-    List<Sessions.Session> ours() throws SQLException {
+    /**
+     * The sessions of this JVM without the monitor's own.
+     *
+     * @param afresh whether transactions must be looked up anew, which may take a moment, or may be those of the last time
+     */
+    List<Sessions.Session> ours(boolean afresh) throws SQLException {
         try {
-            return filtered(connected());
+            return filtered(connected(), afresh);
         } catch (SQLException e) {
             // Killed with the others or lost in a restart, as tests do.
             close();
-            return filtered(connected());
+            return filtered(connected(), afresh);
         }
     }
 
-    private List<Sessions.Session> filtered(Connection by) throws SQLException {
+    private List<Sessions.Session> filtered(Connection by, boolean afresh) throws SQLException {
         List<Sessions.Session> all = sessions.others(by);
-        if (!portsAreSeen) {
+        if (portsAreSeen) {
+            Set<Integer> ports = OwnPorts.find().orElseThrow();
+            all = all.stream()
+                    .filter(session -> ports.contains(session.clientPort()))
+                    .toList();
+        }
+        if (sessions != Sessions.MYSQL) {
             return all;
         }
-        Set<Integer> ports = OwnPorts.find().orElseThrow();
-        return all.stream().filter(s -> ports.contains(s.clientPort())).toList();
+        if (afresh && !all.isEmpty()) {
+            awaitNewPicture();
+            inTransaction = sessions.inTransaction(by);
+        }
+        return all.stream()
+                .map(session -> session.inTransaction(inTransaction.contains(session.id())))
+                .toList();
+    }
+
+    private void awaitNewPicture() throws SQLException {
+        try {
+            long wait = looked + Sessions.PICTURE_AGE.toNanos() - System.nanoTime();
+            TimeUnit.NANOSECONDS.sleep(wait);
+            looked = System.nanoTime();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SQLException("Interrupted while looking for open transactions", e);
+        }
     }
 
     private Connection connected() throws SQLException {

@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -20,14 +21,15 @@ enum Sessions {
               FROM pg_stat_activity
              WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()""", "SELECT pg_terminate_backend(%d)", "SELECT pg_backend_pid()"),
     MYSQL("""
-            SELECT p.id, substring_index(p.host, ':', -1), t.trx_id IS NOT NULL, concat_ws(': ', p.command, p.info)
-              FROM information_schema.processlist p
-              LEFT JOIN information_schema.innodb_trx t ON t.trx_mysql_thread_id = p.id
-             WHERE p.db = database() AND p.id <> connection_id()""", "KILL %d", "SELECT connection_id()"),
+            SELECT id, substring_index(host, ':', -1), false, concat_ws(': ', command, info)
+              FROM information_schema.processlist
+             WHERE db = database() AND id <> connection_id()""", "KILL %d", "SELECT connection_id()"),
     H2("""
             SELECT session_id, regexp_replace(client_addr, '.*:', ''), contains_uncommitted, executing_statement
               FROM information_schema.sessions
              WHERE session_id <> session_id()""", "CALL ABORT_SESSION(%d)", "CALL SESSION_ID()");
+
+    static final Duration PICTURE_AGE = Duration.ofMillis(110);
 
     private static final Duration END = Duration.ofSeconds(5);
     private static final int MYSQL_NO_SUCH_THREAD = 1094;
@@ -44,9 +46,14 @@ enum Sessions {
 
     /**
      * @param clientPort the port of the client's end, or 0 when there is none
-     * @param inTransaction whether it sits in a transaction without running a statement or, where the server can't tell, at all
+     * @param inTransaction whether it has an open transaction
      */
-    record Session(long id, int clientPort, boolean inTransaction, String activity) {}
+    record Session(long id, int clientPort, boolean inTransaction, String activity) {
+
+        Session inTransaction(boolean open) {
+            return new Session(id, clientPort, open, activity);
+        }
+    }
 
     static Sessions of(String name) {
         return switch (name) {
@@ -76,6 +83,24 @@ enum Sessions {
             }
         }
         return sessions;
+    }
+
+    /**
+     * The sessions in a transaction, where {@link #others} can't tell. The server shows a picture that it takes anew only when nobody
+     * has looked for {@link #PICTURE_AGE}: whoever looks more often sees the past.
+     */
+    Set<Long> inTransaction(Connection by) throws SQLException {
+        Set<Long> ids = new HashSet<>();
+        if (this == MYSQL) {
+            try (Statement statement = by.createStatement();
+                    ResultSet rows =
+                            statement.executeQuery("SELECT trx_mysql_thread_id FROM information_schema.innodb_trx")) {
+                while (rows.next()) {
+                    ids.add(rows.getLong(1));
+                }
+            }
+        }
+        return ids;
     }
 
     /** Ends all other sessions and returns when the server has forgotten them. */

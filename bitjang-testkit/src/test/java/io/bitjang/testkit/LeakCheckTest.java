@@ -85,7 +85,7 @@ class LeakCheckTest {
         current = database;
         var events = EngineTestKit.engine("junit-jupiter")
                 .selectors(selectClass(test))
-                .configurationParameter("junit.jupiter.conditions.deactivate", "*")
+                .configurationParameter("bitjang.leakcheck.patience.millis", "500")
                 .execute()
                 .testEvents();
         assertThat(events.finished().count()).isEqualTo(1);

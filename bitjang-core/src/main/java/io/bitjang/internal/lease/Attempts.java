@@ -59,7 +59,7 @@ final class Attempts {
                 return new Outcome(answer, sentAt);
             } catch (DatabaseException e) {
                 if (e.meaning() == Meaning.BUSY && (tries >= BUSY_TRIES || busyBudget.passed())) {
-                    return new Outcome(refusedAsBusy(), sentAt);
+                    return new Outcome(Answer.refused(null), sentAt);
                 }
                 if (e.meaning() == Meaning.UNKNOWN) {
                     Answer found = resolve(names, claim, e);
@@ -73,10 +73,6 @@ final class Attempts {
                 pause(names.get(0), e);
             }
         }
-    }
-
-    private static Answer refusedAsBusy() {
-        return new Answer(null, 0, false, false, false, null);
     }
 
     private Answer resolve(List<LockName> names, Claim claim, DatabaseException cause) {
@@ -96,7 +92,7 @@ final class Attempts {
                     cause);
         }
         late.add(names, claim.secret(), claim.micros());
-        return refusedAsBusy();
+        return Answer.refused(null);
     }
 
     /** Runs an operation that may be repeated: it is matched on a lock id. */

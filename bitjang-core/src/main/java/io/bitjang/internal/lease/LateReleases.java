@@ -47,9 +47,9 @@ final class LateReleases {
         start(FIRST_PAUSE);
     }
 
-    /** How many are still to be released. */
-    int size() {
-        return entries.size();
+    /** It turned out that someone wants this one. */
+    void keep(String secret) {
+        entries.remove(secret);
     }
 
     /** Tries each once more, at the end. */
@@ -73,7 +73,7 @@ final class LateReleases {
         try {
             boolean all = true;
             for (LockName name : entry.names) {
-                all &= store.release(name, secret) || goneFor(entry, name, secret);
+                all &= store.release(name, secret).isPresent() || goneFor(entry, name, secret);
             }
             if (all) {
                 entries.remove(secret);

@@ -8,7 +8,6 @@ import io.bitjang.NoLockException;
 import io.bitjang.StaleSnapshotException;
 import io.bitjang.Wait;
 import io.bitjang.internal.sql.Answer;
-import io.bitjang.internal.sql.Claim;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.GrantKey;
@@ -17,10 +16,8 @@ import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Tables;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +35,6 @@ public final class LeaseEngine {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
 
-    private final Database database;
     private final LockStore store;
     private final GuardSql guard;
     private final Settings settings;
@@ -50,12 +46,12 @@ public final class LeaseEngine {
     private final Renewer renewer;
     private final Notifications notifications;
     private final Waiting waiting;
+    private final Releases releases;
     private final Map<LockName, LeaseHandle> heldHere = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Over a database whose tables are there. */
     public LeaseEngine(Database database, Tables tables, Settings settings) {
-        this.database = database;
         this.store = new LockStore(database, tables);
         this.guard = store.guard();
         this.settings = settings;
@@ -67,6 +63,7 @@ public final class LeaseEngine {
         this.notifications =
                 new Notifications(database, tables.channel(), settings.notifications(), this::kick, this::nobodyWaits);
         this.waiting = new Waiting(this, store, workers, notifications);
+        this.releases = new Releases(this, store, ownRow, waiting, late, events);
     }
 
     /** How it was configured. */
@@ -173,7 +170,7 @@ public final class LeaseEngine {
                                 lease.close();
                             }
                         },
-                        workers);
+                        workers::callBack);
         promise.whenComplete((lease, reason) -> {
             if (promise.isCancelled()) {
                 waiter.fail(new LockException(names.get(0), "The wait for " + names.get(0) + " was cancelled", null));
@@ -205,134 +202,13 @@ public final class LeaseEngine {
         }
     }
 
-    /** Gives a lease back: to the next in the queue if there is one, otherwise to everybody. */
+    /** Gives a lease back. When this instance is closing, all are given back together. */
     void release(LeaseHandle lease) {
         renewer.remove(lease);
         lease.names().forEach(name -> heldHere.remove(name, lease));
-        if (closed.get()) {
-            return;
+        if (!closed.get()) {
+            releases.release(lease);
         }
-        try {
-            if (stayTaken(lease) || handOver(lease)) {
-                return;
-            }
-            giveBack(lease);
-        } catch (DatabaseException e) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    lease.name() + " could not be given back, it is tried again until the lease has ended: "
-                            + e.getMessage());
-            putOff(lease, e.getMessage());
-        }
-    }
-
-    /** A lease that may not be free yet is left to expire at the right time, under an id that nobody has. */
-    private boolean stayTaken(LeaseHandle lease) {
-        Duration notFreeBefore = lease.request().notFreeBefore();
-        if (notFreeBefore == null || Ticks.now() - lease.acquiredAt() >= notFreeBefore.toNanos()) {
-            return false;
-        }
-        for (LockName name : lease.names()) {
-            GrantKey key = new GrantKey(name, lease.fence(), lease.key().secret());
-            try {
-                ownRow.change(
-                        key,
-                        "given back",
-                        true,
-                        () -> store.releaseAt(name, key.secret(), Limits.micros(notFreeBefore)));
-            } catch (NoLockException e) {
-                throw lease.loseAtRelease(e.getMessage());
-            }
-        }
-        released(lease);
-        return true;
-    }
-
-    /** The next in the queue gets it in one statement, unless its row is pinned or others must get their turn. */
-    private boolean handOver(LeaseHandle lease) {
-        WaitQueue queue = waiting.queueFor(lease.names());
-        if (queue == null || lease.names().size() > 1) {
-            return false;
-        }
-        Waiter next = queue.nextInRun();
-        if (next == null) {
-            return false;
-        }
-        Claim claim = next.request.claim(GrantKey.newSecret());
-        long sentAt = Ticks.now();
-        Answer answer;
-        try {
-            answer = store.handOver(lease.name(), lease.key().secret(), claim);
-        } catch (DatabaseException e) {
-            if (e.meaning() == DatabaseException.Meaning.UNKNOWN) {
-                late.add(lease.names(), claim.secret(), claim.micros());
-            }
-            return false;
-        }
-        if (!answer.granted()) {
-            return false;
-        }
-        queue.handedOver(answer.wanted());
-        released(lease);
-        LeaseHandle handed = granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
-        events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
-        if (!next.serve(handed)) {
-            handed.close();
-        }
-        return true;
-    }
-
-    private void giveBack(LeaseHandle lease) {
-        String secret = lease.key().secret();
-        boolean all;
-        if (lease.names().size() == 1) {
-            all = store.release(lease.name(), secret);
-        } else {
-            List<Listed> rows = lease.names().stream()
-                    .map(name -> new Listed(name, secret, 0))
-                    .toList();
-            all = store.releaseAll(rows) == rows.size();
-        }
-        if (!all) {
-            Map<LockName, LockRow> rows = store.read(lease.names());
-            for (LockName name : lease.names()) {
-                GrantKey key = new GrantKey(name, lease.fence(), secret);
-                LockRow row = rows.get(name);
-                if (row != null && row.isOf(secret)) {
-                    // locked by a transaction, most often the holder's own: free when it ends
-                    putOff(lease, "its row is locked by an open transaction");
-                    return;
-                }
-                String gone = OwnRow.whyGone(row, key);
-                boolean byGroup =
-                        lease.names().size() > 1 && row != null && row.fence() == key.fence() && row.forced() == null;
-                if (gone != null && !byGroup) {
-                    throw lease.loseAtRelease(gone);
-                }
-            }
-        }
-        released(lease);
-        WaitQueue queue = waiting.queueFor(lease.names());
-        if (queue != null) {
-            waiting.standBack(queue);
-        }
-        waiting.kick(lease.names());
-    }
-
-    private void released(LeaseHandle lease) {
-        events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
-    }
-
-    private void putOff(LeaseHandle lease, @Nullable String why) {
-        long left = Math.max(0, lease.deadline() - Ticks.now())
-                + lease.request().duration().toNanos();
-        late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left));
-        events.tell(
-                Kind.RELEASE_FAILED,
-                lease.names(),
-                lease.fence(),
-                lease.request().owner(),
-                why);
     }
 
     /** A handle says that it was lost. */
@@ -358,12 +234,18 @@ public final class LeaseEngine {
     }
 
     void callBack(Consumer<Lease> callback, Lease lease) {
-        workers.execute(() -> callback.accept(lease));
+        workers.callBack(() -> callback.accept(lease));
     }
 
     boolean holds(LockName name, long fence) {
         LeaseHandle lease = heldHere.get(name);
         return lease != null && lease.fence() == fence;
+    }
+
+    /** Whether a lease of this process has just these locks: it will hand them on. */
+    boolean holds(List<LockName> names) {
+        LeaseHandle lease = heldHere.get(names.get(0));
+        return lease != null && lease.active() && lease.names().equals(names);
     }
 
     /** Gives back all leases in one statement, fails those who wait, ends the threads. */
@@ -387,7 +269,6 @@ public final class LeaseEngine {
         }
         notifications.close();
         workers.close();
-        database.close();
     }
 
     private void kick(List<LockName> names) {

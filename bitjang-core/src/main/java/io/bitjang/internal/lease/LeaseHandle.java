@@ -36,7 +36,6 @@ final class LeaseHandle implements Lease {
     private final List<Consumer<Lease>> callbacks = new ArrayList<>();
     private State state = State.HELD;
     private long deadline;
-    private long confirmedAt;
     private @Nullable String lostBecause;
     private boolean told;
 
@@ -46,7 +45,6 @@ final class LeaseHandle implements Lease {
         this.key = key;
         this.request = request;
         this.acquiredAt = sentAt;
-        this.confirmedAt = sentAt;
         this.deadline = sentAt + request.duration().toNanos();
     }
 
@@ -127,7 +125,7 @@ final class LeaseHandle implements Lease {
         GuardSql.requireTransaction(connection);
         engine.requireOpen();
         if (!isHeld()) {
-            throw GuardSql.refuse(connection, key, notHeld());
+            throw GuardSql.refuse(connection, notHeld());
         }
         engine.guardAll(connection, this);
     }
@@ -186,6 +184,11 @@ final class LeaseHandle implements Lease {
         return key;
     }
 
+    /** The key of one of several locks. */
+    GrantKey key(LockName name) {
+        return new GrantKey(name, key.fence(), key.secret());
+    }
+
     Request request() {
         return request;
     }
@@ -198,15 +201,6 @@ final class LeaseHandle implements Lease {
         lock.lock();
         try {
             return deadline;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    long confirmedAt() {
-        lock.lock();
-        try {
-            return confirmedAt;
         } finally {
             lock.unlock();
         }
@@ -227,7 +221,6 @@ final class LeaseHandle implements Lease {
         lock.lock();
         try {
             deadline = Math.max(deadline, sentAt + nanos);
-            confirmedAt = Math.max(confirmedAt, sentAt);
             if (isActive(state)) {
                 state = State.HELD;
             }

@@ -112,11 +112,7 @@ public final class OfflineLocks implements LockManager {
     @Override
     public void releaseLock(LockId lockId) {
         GrantKey key = open(lockId);
-        change(
-                key,
-                "released",
-                true,
-                () -> store.release(key.name(), key.secret()) ? OptionalLong.of(0) : OptionalLong.empty());
+        change(key, "released", true, () -> store.release(key.name(), key.secret()));
         engine.events().tell(Kind.RELEASED, List.of(key.name()), key.fence(), null, null);
         engine.freed(key.name());
     }
@@ -129,7 +125,6 @@ public final class OfflineLocks implements LockManager {
             if (!engine.guard().release(connection, key)) {
                 throw GuardSql.refuse(
                         connection,
-                        key,
                         new NoLockException(key.name(), key.name() + " is not held under this lock id any more", null));
             }
         } catch (DatabaseException e) {

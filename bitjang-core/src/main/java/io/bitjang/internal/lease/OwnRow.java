@@ -12,7 +12,6 @@ import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,50 +25,50 @@ final class OwnRow {
     /** How long a caller waits for a transaction that has the row locked. */
     private static final Duration BUDGET = Duration.ofSeconds(1);
 
+    /**
+     * What came out.
+     *
+     * @param answer the update's number, if it was made
+     * @param gone why the lock is not held any more, if so; if neither, the row stayed locked
+     */
+    record Result(OptionalLong answer, @Nullable String gone) {}
+
     private final LockStore store;
 
     OwnRow(LockStore store) {
         this.store = store;
     }
 
-    /** Changes the row, waiting a little while it is locked; answers with the update's number. */
-    long change(GrantKey key, String what, boolean lapsedToo, Supplier<OptionalLong> update) {
-        Deadline budget = Deadline.in(BUDGET);
+    /** Changes the row, waiting for so long while it is locked. */
+    Result attempt(GrantKey key, boolean lapsedToo, Duration patience, Supplier<OptionalLong> update) {
+        Deadline budget = Deadline.in(patience);
         while (true) {
-            OptionalLong answer = busyAsNothing(update);
+            OptionalLong answer = lockedAsNothing(update);
             if (answer.isPresent()) {
-                return answer.getAsLong();
+                return new Result(answer, null);
             }
             @Nullable LockRow row = store.read(key.name()).orElse(null);
             @Nullable String gone = whyGone(row, key);
-            boolean lapsed = row != null && row.isOf(key.secret()) && !row.held();
+            boolean lapsed = row != null && row.isOf(key.secret());
             if (gone != null && !(lapsedToo && lapsed)) {
-                throw new NoLockException(
-                        key.name(), key.name() + " is not held any more (fence " + key.fence() + "): " + gone, null);
+                return new Result(answer, gone);
             }
             if (budget.passed()) {
-                throw new LockingFailException(
-                        key.name(),
-                        key.name() + " could not be " + what + ": its row is locked by an open transaction",
-                        null);
+                return new Result(answer, null);
             }
             pause(key.name());
         }
     }
 
-    /** Renews all locks of a lease. */
-    void renewAll(LeaseHandle lease, long micros) {
-        for (LockName name : lease.names()) {
-            GrantKey key = new GrantKey(name, lease.fence(), lease.key().secret());
-            try {
-                change(key, "renewed", false, () -> store.renew(name, key.secret(), micros));
-            } catch (NoLockException e) {
-                lease.lose(whyGone(store.read(name).orElse(null), key, "it is gone"));
-                throw lease.notHeld();
-            } catch (DatabaseException e) {
-                throw Attempts.failed(name, "could not be renewed", e);
-            }
+    /** Changes the row or says why not; answers with the update's number. */
+    long change(GrantKey key, String what, boolean lapsedToo, Supplier<OptionalLong> update) {
+        Result result = attempt(key, lapsedToo, BUDGET, update);
+        if (result.gone != null) {
+            throw new NoLockException(
+                    key.name(), key.name() + " is not held any more (fence " + key.fence() + "): " + result.gone, null);
         }
+        return result.answer.orElseThrow(() -> new LockingFailException(
+                key.name(), key.name() + " could not be " + what + ": its row is locked by an open transaction", null));
     }
 
     /** Why a lock is not held under this key any more; null if it is. */
@@ -86,15 +85,11 @@ final class OwnRow {
         return row.held() ? "it was taken by " + row.owner() + " (fence " + row.fence() + ")" : "another had it since";
     }
 
-    private static String whyGone(@Nullable LockRow row, GrantKey key, String otherwise) {
-        return Optional.ofNullable(whyGone(row, key)).orElse(otherwise);
-    }
-
-    private static OptionalLong busyAsNothing(Supplier<OptionalLong> update) {
+    private static OptionalLong lockedAsNothing(Supplier<OptionalLong> update) {
         try {
             return update.get();
         } catch (DatabaseException e) {
-            if (e.meaning() == Meaning.BUSY) {
+            if (e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT) {
                 return OptionalLong.empty();
             }
             throw e;
@@ -103,7 +98,7 @@ final class OwnRow {
 
     private static void pause(LockName name) {
         try {
-            Ticks.pauseAround(5);
+            Ticks.pauseAround(4);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new LockingFailException(name, name + ": interrupted", e);

@@ -10,7 +10,6 @@ import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Locks by owner over the engine. It remembers the lock id of each, so that unlock frees what was taken here. Thread-safe. */
@@ -57,9 +56,7 @@ public final class OwnerLocks implements DistLock {
                                             key,
                                             "released",
                                             true,
-                                            () -> engine.store().release(lock, key.secret())
-                                                    ? OptionalLong.of(0)
-                                                    : OptionalLong.empty()));
+                                            () -> engine.store().release(lock, key.secret())));
             taken.remove(mine, key);
         } catch (NoLockException e) {
             taken.remove(mine, key);

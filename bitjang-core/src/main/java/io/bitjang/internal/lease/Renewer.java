@@ -3,8 +3,10 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.Lease.State;
 import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
@@ -33,6 +35,8 @@ final class Renewer {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final int BATCH = 1000;
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final String LOCKED = "its row is locked by a transaction";
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final LockStore store;
@@ -74,7 +78,22 @@ final class Renewer {
     void renewNow(LeaseHandle lease) {
         long sentAt = Ticks.now();
         long micros = micros(lease, sentAt);
-        ownRow.renewAll(lease, micros);
+        for (LockName name : lease.names()) {
+            GrantKey key = lease.key(name);
+            OwnRow.Result result;
+            try {
+                result = ownRow.attempt(key, false, PATIENCE, () -> store.renew(name, key.secret(), micros));
+            } catch (DatabaseException e) {
+                throw Attempts.failed(name, "could not be renewed", e);
+            }
+            if (result.gone() != null) {
+                lease.lose(result.gone());
+                throw lease.notHeld();
+            }
+            if (result.answer().isEmpty()) {
+                throw new LockingFailException(name, name + " could not be renewed: " + LOCKED, null);
+            }
+        }
         confirmed(lease, sentAt, micros);
     }
 
@@ -100,6 +119,13 @@ final class Renewer {
     }
 
     private void tick() {
+        lock.lock();
+        try {
+            // whoever schedules from now on is not held up by this tick
+            tick = null;
+        } finally {
+            lock.unlock();
+        }
         long now = Ticks.now();
         List<LeaseHandle> due = new ArrayList<>();
         List<LeaseHandle> soon = new ArrayList<>();
@@ -132,12 +158,6 @@ final class Renewer {
                     ? entry.getKey().deadline()
                     : Math.min(entry.getValue(), entry.getKey().deadline());
             next = Math.min(next, at - now);
-        }
-        lock.lock();
-        try {
-            tick = null;
-        } finally {
-            lock.unlock();
         }
         if (next != Long.MAX_VALUE) {
             wakeAt(now + Math.max(next, SOON / 10));
@@ -209,7 +229,7 @@ final class Renewer {
             if (renewed) {
                 confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));
             } else {
-                doubt(lease, State.AT_RISK, "its row is locked by a transaction, it was not renewed");
+                doubt(lease, State.AT_RISK, LOCKED);
             }
         }
     }
@@ -226,7 +246,7 @@ final class Renewer {
 
     private void failed(LeaseHandle lease, DatabaseException e) {
         if (e.meaning() == Meaning.BUSY) {
-            doubt(lease, State.AT_RISK, "its row is locked by a transaction, it was not renewed");
+            doubt(lease, State.AT_RISK, LOCKED);
         } else {
             LOG.log(System.Logger.Level.WARNING, "Renewing " + lease.name() + " failed, it is tried again", e);
             doubt(lease, State.UNKNOWN, e.getMessage());

@@ -81,7 +81,12 @@ final class WaitQueue {
         lock.lock();
         try {
             waiters.removeIf(Waiter::isDone);
-            if (attempting || waiters.isEmpty() || standBackUntil - Ticks.now() > 0) {
+            if (attempting) {
+                // what this one was told may be news to the attempt under way: look again after it
+                nextPoll = Ticks.now();
+                return null;
+            }
+            if (waiters.isEmpty() || standBackUntil - Ticks.now() > 0) {
                 return null;
             }
             attempting = true;
@@ -166,6 +171,16 @@ final class WaitQueue {
         try {
             long interval = POLL_NANOS[Math.min(polls++ / POLLS_PER_STEP, POLL_NANOS.length - 1)];
             nextPoll = Ticks.now() + Math.min(Math.max(interval, atLeastNanos), Math.max(holderEndsNanos, 1_000_000));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether this one is the first, and so the one that competes. */
+    boolean isFirst(Waiter waiter) {
+        lock.lock();
+        try {
+            return waiters.peek() == waiter;
         } finally {
             lock.unlock();
         }

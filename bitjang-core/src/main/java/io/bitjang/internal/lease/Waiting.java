@@ -50,14 +50,22 @@ final class Waiting {
         this.notifications = notifications;
     }
 
-    /** Puts one into its queue; the first in a queue gets an attempt at once. */
+    /**
+     * Puts one into its queue. The first in a queue gets an attempt at once, unless a lease of this process has the lock: that one
+     * looks at the queue after it has stopped counting as held here, so one of the two sees the other.
+     */
     void enqueue(Waiter waiter) {
         WaitQueue queue = queues.computeIfAbsent(waiter.names, WaitQueue::new);
         while (!queue.add(waiter)) {
             queues.remove(waiter.names, queue);
             queue = queues.computeIfAbsent(waiter.names, WaitQueue::new);
         }
-        attempt(queue);
+        if (engine.holds(waiter.names)) {
+            queue.polled(Long.MAX_VALUE, LOCAL_HOLDER_POLL);
+            cleanUpOrSchedule(queue);
+        } else if (queue.isFirst(waiter)) {
+            attempt(queue);
+        }
     }
 
     /** The queue of those who wait for just these locks. */
@@ -118,9 +126,14 @@ final class Waiting {
                     lease.close();
                 }
             } else {
+                first.refused(null);
                 LockRow holder = outcome.answer().holder();
-                first.refused(holder == null ? null : holder.toData());
+                if (holder != null && queue.names.size() == 1) {
+                    look(queue, Map.of(holder.name(), holder), false);
+                }
             }
+        } catch (DatabaseException e) {
+            first.failed(Attempts.failed(queue.names.get(0), "could not be marked as waited for", e));
         } catch (LockException e) {
             first.failed(e);
             queue.polled(FAILED_POLL, FAILED_POLL);
@@ -182,7 +195,7 @@ final class Waiting {
                         .flatMap(queue -> queue.names.stream())
                         .distinct()
                         .toList());
-                due.forEach(queue -> look(queue, rows));
+                due.forEach(queue -> look(queue, rows, true));
             }
         } catch (DatabaseException e) {
             for (WaitQueue queue : due) {
@@ -195,7 +208,8 @@ final class Waiting {
         }
     }
 
-    private void look(WaitQueue queue, Map<LockName, LockRow> rows) {
+    /** Who has it, until when, and do they know that it is waited for here? */
+    private void look(WaitQueue queue, Map<LockName, LockRow> rows, boolean attemptIfFree) {
         long holderEnds = 0;
         boolean held = false;
         boolean here = false;
@@ -209,14 +223,25 @@ final class Waiting {
             if (engine.holds(name, row.fence())) {
                 here = true;
             } else if (!row.wanted()) {
-                store.markWanted(name);
+                markWanted(name);
             }
             queue.waiters().forEach(waiter -> waiter.refused(row.toData()));
         }
         if (held) {
             queue.polled(holderEnds, here ? LOCAL_HOLDER_POLL : notifications.active() ? NOTIFIED_POLL : 0);
-        } else {
+        } else if (attemptIfFree) {
             attempt(queue);
+        }
+    }
+
+    /** A row that is locked right now is marked at the next poll. */
+    private void markWanted(LockName name) {
+        try {
+            store.markWanted(name);
+        } catch (DatabaseException e) {
+            if (e.meaning() != DatabaseException.Meaning.BUSY && e.meaning() != DatabaseException.Meaning.REPEAT) {
+                throw e;
+            }
         }
     }
 }

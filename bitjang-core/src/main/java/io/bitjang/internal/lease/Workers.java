@@ -6,6 +6,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +32,10 @@ final class Workers implements Executor {
             new LinkedBlockingQueue<>(),
             named("bitjang-worker"));
 
+    /** For code of the application's, which may take as long as it likes. */
+    private final ThreadPoolExecutor callbacks = new ThreadPoolExecutor(
+            0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), named("bitjang-callback"));
+
     Workers() {
         timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
         timer.allowCoreThreadTimeOut(true);
@@ -48,6 +53,15 @@ final class Workers implements Executor {
         }
     }
 
+    /** Runs code of the application's soon. Dropped when closed. */
+    void callBack(Runnable code) {
+        try {
+            callbacks.execute(() -> logged(code));
+        } catch (RejectedExecutionException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Closed: a callback is dropped");
+        }
+    }
+
     /** Runs a short task after a time, on the thread that must not wait. Null when closed. */
     @Nullable
     ScheduledFuture<?> after(long nanos, Runnable task) {
@@ -61,6 +75,7 @@ final class Workers implements Executor {
     void close() {
         timer.shutdownNow();
         pool.shutdown();
+        callbacks.shutdown();
         try {
             if (!pool.awaitTermination(2, TimeUnit.SECONDS)) {
                 pool.shutdownNow();

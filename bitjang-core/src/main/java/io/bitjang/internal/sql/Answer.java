@@ -26,7 +26,8 @@ public record Answer(
     private static final int WANTED = 2;
     private static final int TAKEN_OVER = 4;
 
-    static Answer refused(@Nullable LockRow holder) {
+    /** Not granted. */
+    public static Answer refused(@Nullable LockRow holder) {
         return new Answer(null, 0, false, false, false, holder);
     }
 
@@ -38,7 +39,7 @@ public record Answer(
     }
 
     /** From the row as it was after the attempt. */
-    static Answer of(LockRow row, Claim claim) {
+    public static Answer of(LockRow row, Claim claim) {
         boolean own = row.isOf(claim.secret());
         boolean again = !own && claim.again() != null && claim.again().equals(row.owner()) && row.held();
         if (!own && !again) {

@@ -5,7 +5,6 @@ import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 
 /**
@@ -24,7 +23,6 @@ public final class Database {
 
     private final DataSource dataSource;
     private final Dialect dialect;
-    private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Over this data source. */
     public Database(DataSource dataSource, Dialect dialect) {
@@ -84,16 +82,6 @@ public final class Database {
         } catch (SQLException e) {
             throw failure(e);
         }
-    }
-
-    /** From now on every use fails with a clear message. */
-    public void close() {
-        closed.set(true);
-    }
-
-    /** Whether {@link #close} was called. */
-    public boolean isClosed() {
-        return closed.get();
     }
 
     private <T> T complete(Connection connection, boolean commit, Work<T> work) throws SQLException {

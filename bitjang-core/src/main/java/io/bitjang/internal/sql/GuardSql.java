@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
+import io.bitjang.LockException;
+import io.bitjang.LockingFailException;
 import io.bitjang.NoLockException;
 import io.bitjang.StaleSnapshotException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,17 +54,17 @@ public final class GuardSql {
                             sql.guard, params, row -> new Pinned(LockRow.read(row), row.getString("seen"))));
         } catch (DatabaseException e) {
             if (e.meaning() == DatabaseException.Meaning.REPEAT) {
-                // at REPEATABLE READ the database itself says that the row has changed since the snapshot
-                throw refuse(connection, key, changedSince(connection, key, e));
+                // a deadlock, or at REPEATABLE READ: the row has changed since the snapshot
+                throw whyNot(connection, key, e);
             }
             throw e;
         }
         if (rows.isEmpty()) {
-            throw refuse(connection, key, changedSince(connection, key, null));
+            throw whyNot(connection, key, null);
         }
         Pinned pinned = rows.get(0);
         if (!key.secret().equals(pinned.seen)) {
-            throw refuse(connection, key, new StaleSnapshotException(key.name()));
+            throw refuse(connection, new StaleSnapshotException(key.name()));
         }
         return pinned.row;
     }
@@ -74,7 +77,7 @@ public final class GuardSql {
     }
 
     /** Rolls the caller's transaction back and returns the reason, to be thrown. */
-    public static NoLockException refuse(Connection connection, GrantKey key, NoLockException reason) {
+    public static <E extends LockException> E refuse(Connection connection, E reason) {
         try {
             connection.rollback();
         } catch (SQLException e) {
@@ -83,26 +86,44 @@ public final class GuardSql {
         return reason;
     }
 
-    /** If the snapshot shows an older grant than the key's, it is the snapshot that is old; otherwise the lock is gone. */
-    private NoLockException changedSince(Connection connection, GrantKey key, @Nullable DatabaseException cause) {
-        try {
-            List<LockRow> seen =
-                    database.on(connection, session -> session.query(sql.read, Params.of(key.name()), LockRow::read));
-            if (seen.isEmpty() || seen.get(0).fence() < key.fence()) {
-                return new StaleSnapshotException(key.name());
-            }
-            return lost(key, seen.get(0), cause);
-        } catch (DatabaseException e) {
-            return lost(key, null, cause == null ? e : cause);
+    /**
+     * If the snapshot shows an older grant than the key's, it is the snapshot that is old. Otherwise the row itself decides, read
+     * anew after the rollback.
+     */
+    private LockException whyNot(Connection connection, GrantKey key, @Nullable DatabaseException cause) {
+        Optional<LockRow> seen = look(connection, key);
+        boolean stale = seen.isEmpty() ? cause == null : seen.get().fence() < key.fence();
+        if (stale) {
+            return refuse(connection, new StaleSnapshotException(key.name()));
         }
+        NoLockException lost = refuse(
+                connection,
+                new NoLockException(
+                        key.name(),
+                        key.name() + " is not held under this lock id any more (fence " + key.fence()
+                                + "): the transaction was rolled back",
+                        cause));
+        Optional<LockRow> now = cause == null ? seen : look(connection, key);
+        if (cause != null && now.isPresent() && now.get().isOf(key.secret())) {
+            return refuse(
+                    connection,
+                    new LockingFailException(
+                            key.name(),
+                            key.name() + " could not be guarded, the transaction was rolled back. "
+                                    + cause.getMessage(),
+                            cause.sqlException()));
+        }
+        return cause == null ? lost : refuse(connection, lost);
     }
 
-    private static NoLockException lost(GrantKey key, @Nullable LockRow row, @Nullable Throwable cause) {
-        String now = row == null || row.fence() == key.fence() ? "" : " Now: " + row + ".";
-        return new NoLockException(
-                key.name(),
-                key.name() + " is not held under this lock id any more (fence " + key.fence()
-                        + "): the transaction was rolled back." + now,
-                cause);
+    private Optional<LockRow> look(Connection connection, GrantKey key) {
+        try {
+            return database
+                    .on(connection, session -> session.query(sql.read, Params.of(key.name()), LockRow::read))
+                    .stream()
+                    .findFirst();
+        } catch (DatabaseException e) {
+            return Optional.empty();
+        }
     }
 }

@@ -179,12 +179,11 @@ public final class LockStore {
         return answer.isPresent() ? Answer.granted(claim.secret(), answer.getAsLong()) : Answer.refused(null);
     }
 
-    /** Frees the lock; false if it is not held under this secret, or its row is locked right now. */
-    public boolean release(LockName name, String secret) {
-        boolean released = database.run(
-                        session -> session.number(sql.release, Params.of(name).set("lockId", secret)))
-                .isPresent();
-        if (released && insertGranted != null) {
+    /** Frees the lock; nothing if it is not held under this secret, or its row is locked right now. */
+    public OptionalLong release(LockName name, String secret) {
+        OptionalLong released = database.run(
+                session -> session.number(sql.release, Params.of(name).set("lockId", secret)));
+        if (released.isPresent() && insertGranted != null) {
             if (believedFree.size() >= MAX_BELIEVED_FREE) {
                 believedFree.clear();
             }

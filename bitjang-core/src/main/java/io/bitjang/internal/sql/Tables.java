@@ -32,11 +32,6 @@ public record Tables(@Nullable String schema, String prefix) {
         return qualified("audit");
     }
 
-    /** The view with readable times. */
-    public String view() {
-        return qualified("locks_view");
-    }
-
     /** The table that says which version of the schema is there. */
     public String version() {
         return qualified("schema_version");

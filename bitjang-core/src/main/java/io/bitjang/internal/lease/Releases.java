@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
+import io.bitjang.internal.sql.Answer;
+import io.bitjang.internal.sql.Claim;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.sql.GrantKey;
+import io.bitjang.internal.sql.Listed;
+import io.bitjang.internal.sql.LockRow;
+import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.time.Ticks;
+import io.bitjang.spi.LockEvent.Kind;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a lease is given back: to the next in this process's queue if there is one, in one statement; otherwise to everybody. What
+ * can't be given back now, because the database fails or an open transaction has the row locked, is given back later. Thread-safe.
+ */
+final class Releases {
+
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+
+    /** How long closing waits for a row that another's statement has locked, before it goes on in the background. */
+    private static final Duration PATIENCE = Duration.ofMillis(50);
+
+    private final LeaseEngine engine;
+    private final LockStore store;
+    private final OwnRow ownRow;
+    private final Waiting waiting;
+    private final LateReleases late;
+    private final Events events;
+
+    Releases(LeaseEngine engine, LockStore store, OwnRow ownRow, Waiting waiting, LateReleases late, Events events) {
+        this.engine = engine;
+        this.store = store;
+        this.ownRow = ownRow;
+        this.waiting = waiting;
+        this.late = late;
+        this.events = events;
+    }
+
+    void release(LeaseHandle lease) {
+        try {
+            Duration notFreeBefore = lease.request().notFreeBefore();
+            if (notFreeBefore != null && Ticks.now() - lease.acquiredAt() < notFreeBefore.toNanos()) {
+                leaveTaken(lease, Limits.micros(notFreeBefore));
+            } else if (!handOver(lease)) {
+                giveBack(lease);
+            }
+        } catch (DatabaseException | LockingFailException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    lease.name() + " could not be given back, it is tried again until the lease has ended: "
+                            + e.getMessage());
+            putOff(lease, e.getMessage());
+        }
+    }
+
+    /** A lease that may not be free yet is left to expire at the right time, under an id that nobody has. */
+    private void leaveTaken(LeaseHandle lease, long micros) {
+        for (LockName name : lease.names()) {
+            ended(
+                    lease,
+                    name,
+                    ownRow.attempt(
+                            lease.key(name),
+                            true,
+                            PATIENCE,
+                            () -> store.releaseAt(name, lease.key().secret(), micros)));
+        }
+        released(lease);
+    }
+
+    /** The next in the queue gets it, unless its row is pinned or others must get their turn. */
+    private boolean handOver(LeaseHandle lease) {
+        WaitQueue queue = waiting.queueFor(lease.names());
+        if (queue == null || lease.names().size() > 1) {
+            return false;
+        }
+        Waiter next = queue.nextInRun();
+        if (next == null) {
+            return false;
+        }
+        Claim claim = next.request.claim(GrantKey.newSecret());
+        long sentAt = Ticks.now();
+        Answer answer = handOver(lease, claim);
+        if (!answer.granted()) {
+            return false;
+        }
+        queue.handedOver(answer.wanted());
+        released(lease);
+        LeaseHandle handed = engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
+        events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
+        if (!next.serve(handed)) {
+            handed.close();
+        }
+        return true;
+    }
+
+    private Answer handOver(LeaseHandle lease, Claim claim) {
+        try {
+            return store.handOver(lease.name(), lease.key().secret(), claim);
+        } catch (DatabaseException e) {
+            if (e.meaning() != Meaning.UNKNOWN) {
+                return Answer.refused(null);
+            }
+            // whether it was applied or is still on its way: what is not ours now must not become ours later
+            late.add(lease.names(), claim.secret(), claim.micros());
+            Optional<LockRow> row = store.resolve(lease.name());
+            if (row.isPresent() && row.get().isOf(claim.secret()) && row.get().held()) {
+                late.keep(claim.secret());
+                return Answer.of(row.get(), claim);
+            }
+            return Answer.refused(null);
+        }
+    }
+
+    private void giveBack(LeaseHandle lease) {
+        String secret = lease.key().secret();
+        List<LockName> names = lease.names();
+        boolean all = names.size() > 1
+                && store.releaseAll(names.stream()
+                                .map(name -> new Listed(name, secret, 0))
+                                .toList())
+                        == names.size();
+        for (LockName name : all ? List.<LockName>of() : names) {
+            OwnRow.Result result = ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret));
+            boolean justNow = names.size() > 1 && "it was released".equals(result.gone());
+            if (!justNow) {
+                ended(lease, name, result);
+            }
+        }
+        released(lease);
+        WaitQueue queue = waiting.queueFor(names);
+        if (queue != null) {
+            waiting.standBack(queue);
+        }
+        waiting.kick(names);
+    }
+
+    /** Says so if the lease turned out to be lost, or its row stayed locked. */
+    private static void ended(LeaseHandle lease, LockName name, OwnRow.Result result) {
+        if (result.gone() != null) {
+            throw lease.loseAtRelease(result.gone());
+        }
+        if (result.answer().isEmpty()) {
+            throw new LockingFailException(name, "its row is locked by an open transaction", null);
+        }
+    }
+
+    private void released(LeaseHandle lease) {
+        events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
+    }
+
+    private void putOff(LeaseHandle lease, @Nullable String why) {
+        long left = Math.max(0, lease.deadline() - Ticks.now())
+                + lease.request().duration().toNanos();
+        late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left));
+        events.tell(
+                Kind.RELEASE_FAILED,
+                lease.names(),
+                lease.fence(),
+                lease.request().owner(),
+                why);
+    }
+}
