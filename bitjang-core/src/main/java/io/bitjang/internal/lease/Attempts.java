@@ -70,7 +70,7 @@ final class Attempts {
                 if (e.meaning() == Meaning.FAILED || budget.passed()) {
                     throw failed(names.get(0), "could not be taken", e);
                 }
-                pause(names.get(0), e);
+                Ticks.pause(names.get(0), 4);
             }
         }
     }
@@ -105,7 +105,7 @@ final class Attempts {
                 if (e.meaning() == Meaning.FAILED || budget.passed()) {
                     throw failed(name, what, e);
                 }
-                pause(name, e);
+                Ticks.pause(name, 4);
             }
         }
     }
@@ -126,14 +126,5 @@ final class Attempts {
 
     static LockingFailException failed(@Nullable LockName name, String what, DatabaseException e) {
         return new LockingFailException(name, name + " " + what + ". " + e.getMessage(), e.sqlException());
-    }
-
-    private static void pause(LockName name, DatabaseException e) {
-        try {
-            Ticks.pauseAround(4);
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            throw failed(name, "could not be taken: interrupted", e);
-        }
     }
 }

@@ -75,7 +75,7 @@ public final class Operator implements LockAdmin {
                                 + FORCE_BUDGET.toSeconds() + " seconds. Try again.",
                         null);
             }
-            pause(name);
+            Ticks.pause(name, 20);
         }
         events(Kind.FORCE_RELEASED, name, expectedFence, who + ": " + why);
         engine.takenAway(name, expectedFence, who + ": " + why);
@@ -152,15 +152,6 @@ public final class Operator implements LockAdmin {
             return query.get();
         } catch (DatabaseException e) {
             throw new LockingFailException(null, "The locks could not be read. " + e.getMessage(), e.sqlException());
-        }
-    }
-
-    private static void pause(LockName name) {
-        try {
-            Ticks.pauseAround(20);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new LockingFailException(name, name + ": interrupted", e);
         }
     }
 }

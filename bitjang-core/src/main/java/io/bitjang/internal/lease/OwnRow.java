@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.lease;
 
-import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.DatabaseException;
@@ -56,7 +55,7 @@ final class OwnRow {
             if (budget.passed()) {
                 return new Result(answer, null);
             }
-            pause(key.name());
+            Ticks.pause(key.name(), 4);
         }
     }
 
@@ -93,15 +92,6 @@ final class OwnRow {
                 return OptionalLong.empty();
             }
             throw e;
-        }
-    }
-
-    private static void pause(LockName name) {
-        try {
-            Ticks.pauseAround(4);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new LockingFailException(name, name + ": interrupted", e);
         }
     }
 }

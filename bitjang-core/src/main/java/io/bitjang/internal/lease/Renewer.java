@@ -19,9 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,17 +47,14 @@ final class Renewer {
 
     private final Set<LeaseHandle> underWay = ConcurrentHashMap.newKeySet();
 
-    /** Guards the two fields below. */
-    private final ReentrantLock lock = new ReentrantLock();
-
-    private @Nullable ScheduledFuture<?> tick;
-    private long tickAt;
+    private final Alarm alarm;
 
     Renewer(LockStore store, OwnRow ownRow, Workers workers, Events events) {
         this.store = store;
         this.ownRow = ownRow;
         this.workers = workers;
         this.events = events;
+        this.alarm = new Alarm(workers, this::tick);
     }
 
     void add(LeaseHandle lease) {
@@ -99,33 +94,10 @@ final class Renewer {
 
     private void schedule(LeaseHandle lease, long at) {
         nextAt.put(lease, at);
-        wakeAt(Math.min(at, lease.deadline()));
-    }
-
-    private void wakeAt(long at) {
-        lock.lock();
-        try {
-            if (tick != null && !tick.isDone() && tickAt - at <= 0) {
-                return;
-            }
-            if (tick != null) {
-                tick.cancel(false);
-            }
-            tickAt = at;
-            tick = workers.after(Math.max(0, at - Ticks.now()), this::tick);
-        } finally {
-            lock.unlock();
-        }
+        alarm.setTo(Math.min(at, lease.deadline()));
     }
 
     private void tick() {
-        lock.lock();
-        try {
-            // whoever schedules from now on is not held up by this tick
-            tick = null;
-        } finally {
-            lock.unlock();
-        }
         long now = Ticks.now();
         List<LeaseHandle> due = new ArrayList<>();
         List<LeaseHandle> soon = new ArrayList<>();
@@ -160,7 +132,7 @@ final class Renewer {
             next = Math.min(next, at - now);
         }
         if (next != Long.MAX_VALUE) {
-            wakeAt(now + Math.max(next, SOON / 10));
+            alarm.setTo(now + Math.max(next, SOON / 10));
         }
     }
 
@@ -186,7 +158,9 @@ final class Renewer {
             }
         } finally {
             underWay.removeAll(batch);
-            batch.stream().filter(nextAt::containsKey).forEach(lease -> wakeAt(nextAt.getOrDefault(lease, sentAt)));
+            batch.stream()
+                    .filter(nextAt::containsKey)
+                    .forEach(lease -> alarm.setTo(nextAt.getOrDefault(lease, sentAt)));
         }
     }
 

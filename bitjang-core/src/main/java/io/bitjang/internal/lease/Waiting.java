@@ -12,9 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,17 +35,14 @@ final class Waiting {
     private final Map<List<LockName>, WaitQueue> queues = new ConcurrentHashMap<>();
     private final AtomicBoolean polling = new AtomicBoolean();
 
-    /** Guards the two fields below. */
-    private final ReentrantLock lock = new ReentrantLock();
-
-    private @Nullable ScheduledFuture<?> tick;
-    private long tickAt;
+    private final Alarm alarm;
 
     Waiting(LeaseEngine engine, LockStore store, Workers workers, Notifications notifications) {
         this.engine = engine;
         this.store = store;
         this.workers = workers;
         this.notifications = notifications;
+        this.alarm = new Alarm(workers, this::startPolling);
     }
 
     /**
@@ -83,7 +78,7 @@ final class Waiting {
 
     /** The lock was really freed although some wait here: other processes go first. */
     void standBack(WaitQueue queue) {
-        wakeAt(queue.freed(notifications.active() ? STAND_BACK_NOTIFIED : STAND_BACK));
+        alarm.setTo(queue.freed(notifications.active() ? STAND_BACK_NOTIFIED : STAND_BACK));
     }
 
     /** One has left without a lease. */
@@ -153,33 +148,13 @@ final class Waiting {
         }
         long at = queue.nextPoll();
         if (at != Long.MAX_VALUE) {
-            wakeAt(at);
+            alarm.setTo(at);
         }
     }
 
-    private void wakeAt(long at) {
-        lock.lock();
-        try {
-            if (tick != null && !tick.isDone() && tickAt - at <= 0) {
-                return;
-            }
-            if (tick != null) {
-                tick.cancel(false);
-            }
-            tickAt = at;
-            tick = workers.after(Math.max(0, at - Ticks.now()), () -> {
-                lock.lock();
-                try {
-                    tick = null;
-                } finally {
-                    lock.unlock();
-                }
-                if (polling.compareAndSet(false, true)) {
-                    workers.execute(this::poll);
-                }
-            });
-        } finally {
-            lock.unlock();
+    private void startPolling() {
+        if (polling.compareAndSet(false, true)) {
+            workers.execute(this::poll);
         }
     }
 

@@ -51,7 +51,7 @@ public final class SchemaSetup {
                                     + " from the jar of bitjang-core by hand, and set the schema mode to validate.",
                             e.sqlException());
                 }
-                pause();
+                Ticks.pause(null, 100);
             }
         }
     }
@@ -96,15 +96,6 @@ public final class SchemaSetup {
             }
             throw new LockingFailException(
                     null, "The version of the tables could not be read: " + e.getMessage(), e.sqlException());
-        }
-    }
-
-    private static void pause() {
-        try {
-            Ticks.pauseAround(100);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new LockingFailException(null, "Interrupted while the tables were created", e);
         }
     }
 }

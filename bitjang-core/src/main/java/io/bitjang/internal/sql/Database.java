@@ -35,9 +35,9 @@ public final class Database {
         return dialect;
     }
 
-    /** A connection for a longer use, by the one who listens for notifications. */
-    public Connection connect() throws SQLException {
-        return dataSource.getConnection();
+    /** Listens for notifications on a connection of its own, which the caller closes. */
+    public Channel listen(String channel) throws SQLException {
+        return Channel.open(dataSource.getConnection(), dialect.notificationDriver(), channel);
     }
 
     /** Runs one statement in a transaction of its own. */

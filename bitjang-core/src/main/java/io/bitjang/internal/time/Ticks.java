@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.time;
 
+import io.bitjang.LockException;
+import io.bitjang.LockName;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** The monotonic clock, and sleeping by it. No other class of the core reads a clock or sleeps. */
 public final class Ticks {
@@ -14,9 +17,18 @@ public final class Ticks {
         return System.nanoTime();
     }
 
-    /** Sleeps for a random part of the given time, at least a quarter of it, so that those who collided don't meet again. */
-    public static void pauseAround(long millis) throws InterruptedException {
+    /**
+     * Sleeps for a random part of the given time, at least a quarter of it, so that those who collided don't meet again.
+     *
+     * @throws LockException if the thread is interrupted; its interrupt flag stays set
+     */
+    public static void pause(@Nullable LockName name, long millis) {
         long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
-        TimeUnit.NANOSECONDS.sleep(ThreadLocalRandom.current().nextLong(nanos / 4, nanos + 1));
+        try {
+            TimeUnit.NANOSECONDS.sleep(ThreadLocalRandom.current().nextLong(nanos / 4, nanos + 1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new LockException(name, "Interrupted while working on " + (name == null ? "the tables" : name), e);
+        }
     }
 }

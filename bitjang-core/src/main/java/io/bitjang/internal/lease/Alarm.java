@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import io.bitjang.internal.time.Ticks;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** Rings once at the earliest of the times it was set to since it rang last. Thread-safe. */
+final class Alarm {
+
+    private final Workers workers;
+    private final Runnable task;
+
+    /** Guards the two fields below. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private @Nullable ScheduledFuture<?> pending;
+    private long at;
+
+    Alarm(Workers workers, Runnable task) {
+        this.workers = workers;
+        this.task = task;
+    }
+
+    /** To ring at this moment of {@link Ticks#now()}, or earlier if it is set so. */
+    void setTo(long moment) {
+        lock.lock();
+        try {
+            if (pending != null) {
+                if (at - moment <= 0) {
+                    return;
+                }
+                pending.cancel(false);
+            }
+            at = moment;
+            pending = workers.after(Math.max(0, moment - Ticks.now()), this::ring);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void ring() {
+        lock.lock();
+        try {
+            // whoever sets it from now on is not held up by this ring
+            pending = null;
+        } finally {
+            lock.unlock();
+        }
+        task.run();
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.sql;
+
+import io.bitjang.LockName;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A connection on which the database tells that locks were freed. The driver's class is reached by reflection, because the core
+ * depends on no driver. Not thread-safe.
+ */
+public final class Channel implements AutoCloseable {
+
+    private final Connection connection;
+    private final boolean autoCommit;
+    private final String name;
+    private final Object driverConnection;
+    private final Method getNotifications;
+    private final Method getParameter;
+
+    private Channel(Connection connection, String driver, String name)
+            throws SQLException, ReflectiveOperationException {
+        this.connection = connection;
+        this.name = name;
+        Class<?> type =
+                Class.forName(driver, true, connection.getMetaData().getClass().getClassLoader());
+        this.driverConnection = connection.unwrap(type);
+        this.getNotifications = type.getMethod("getNotifications", int.class);
+        // the interface's method: the class that implements it is not public
+        this.getParameter = getNotifications.getReturnType().getComponentType().getMethod("getParameter");
+        this.autoCommit = connection.getAutoCommit();
+        if (!autoCommit) {
+            connection.setAutoCommit(true);
+        }
+        execute("LISTEN");
+    }
+
+    /** Begins to listen. */
+    static Channel open(Connection connection, String driver, String name) throws SQLException {
+        try {
+            return new Channel(connection, driver, name);
+        } catch (SQLException | ReflectiveOperationException | RuntimeException e) {
+            connection.close();
+            throw new SQLException("This driver gives no notifications: " + e, e);
+        }
+    }
+
+    /** Waits at most so long; the locks that were freed. */
+    public List<LockName> receive(int millis) throws SQLException {
+        try {
+            List<LockName> freed = new ArrayList<>();
+            Object[] received = (Object[]) getNotifications.invoke(driverConnection, millis);
+            for (Object notification : received == null ? new Object[0] : received) {
+                String payload = (String) getParameter.invoke(notification);
+                int separator = payload.indexOf('\u001f');
+                freed.add(LockName.of(payload.substring(0, separator), payload.substring(separator + 1)));
+            }
+            return freed;
+        } catch (InvocationTargetException e) {
+            throw new SQLException("The connection for notifications broke: " + e.getCause(), e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new SQLException("This driver gives no notifications: " + e, e);
+        }
+    }
+
+    /** Gives the connection back as it was. */
+    @Override
+    public void close() throws SQLException {
+        try (Connection toClose = connection) {
+            execute("UNLISTEN");
+            if (!autoCommit) {
+                toClose.setAutoCommit(false);
+            }
+        }
+    }
+
+    private void execute(String command) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(command + " \"" + name + "\"");
+        }
+    }
+}
