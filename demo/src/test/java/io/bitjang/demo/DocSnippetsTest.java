@@ -65,7 +65,8 @@ class DocSnippetsTest {
     @Test
     void readme_a_job() {
         locks.close();
-        Locks locks = Locks.create(dataSource); // finds out which database it is, creates the tables if they are missing
+        Locks locks =
+                Locks.create(dataSource); // finds out which database it is, creates the tables if they are missing
 
         // a job that must run once in the cluster; renewed in the background while the block runs
         try (Lease lease = locks.lease("nightly-report").acquire(Wait.upTo(Duration.ofSeconds(10)))) {
@@ -80,17 +81,9 @@ class DocSnippetsTest {
     @Test
     void readme_an_edit_screen() throws SQLException {
         // an edit screen opens: the lock id goes into a hidden field of the form
-        LockId lockId = locks.manager().tryLock("order", "42", "kim"); // AlreadyLockedException: who, since when, until when
+        LockId lockId =
+                locks.manager().tryLock("order", "42", "kim"); // AlreadyLockedException: who, since when, until when
 
-        assertThatThrownBy(() -> locks.manager().tryLock("order", "42", "lee"))
-                .isInstanceOf(AlreadyLockedException.class)
-                .hasMessageContaining("kim");
-        saveGuarded(lockId);
-        assertThat(address()).isEqualTo("Jeju");
-        assertThatThrownBy(() -> saveGuarded(lockId)).isInstanceOf(NoLockException.class);
-    }
-
-    private void saveGuarded(LockId lockId) throws SQLException {
         // the form is saved, on whatever node: one transaction of yours
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(false);
@@ -99,6 +92,11 @@ class DocSnippetsTest {
             locks.manager().releaseLock(connection, lockId); // free when, and only when, the change commits
             connection.commit();
         }
+        assertThat(address()).isEqualTo("Jeju");
+        assertThat(locks.manager().tryLock("order", "42", "lee").fence()).isGreaterThan(lockId.fence());
+        assertThatThrownBy(() -> locks.manager().tryLock("order", "42", "park"))
+                .isInstanceOf(AlreadyLockedException.class)
+                .hasMessageContaining("held by lee since ");
     }
 
     @Test
@@ -189,7 +187,8 @@ class DocSnippetsTest {
             locks.distLock().unlock("batch", "node-1");
         }
         assertThat(report.fences).hasSize(1);
-        assertThat(locks.distLock().tryLock("batch", "node-2", Duration.ofMinutes(5))).isTrue();
+        assertThat(locks.distLock().tryLock("batch", "node-2", Duration.ofMinutes(5)))
+                .isTrue();
     }
 
     @Test

@@ -23,7 +23,8 @@ class DocumentsTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Path SNIPPETS = Path.of("src/test/java/io/bitjang/demo/DocSnippetsTest.java");
     private static final Path SCRIPTS = ROOT.resolve("bitjang-core/src/main/resources/io/bitjang/schema");
-    private static final Pattern JAVA_BLOCK = Pattern.compile("^```java\\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
+    private static final Pattern JAVA_BLOCK =
+            Pattern.compile("^```java\\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern ANY_BLOCK = Pattern.compile("^```.*?^```", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
     private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
@@ -33,7 +34,11 @@ class DocumentsTest {
         String compiled = withoutLayout(read(SNIPPETS));
         List<String> snippets = new ArrayList<>();
         for (Path document : documents()) {
-            JAVA_BLOCK.matcher(read(document)).results().map(found -> found.group(1)).forEach(snippets::add);
+            JAVA_BLOCK
+                    .matcher(read(document))
+                    .results()
+                    .map(found -> found.group(1))
+                    .forEach(snippets::add);
         }
         assertThat(snippets).hasSizeGreaterThan(10);
         assertThat(snippets)
@@ -76,8 +81,7 @@ class DocumentsTest {
     private static boolean leadsSomewhere(Path document, String link) {
         String[] parts = link.split("#", 2);
         Path target = parts[0].isEmpty() ? document : document.resolveSibling(parts[0]);
-        return Files.exists(target)
-                && (parts.length == 1 || anchors(target).contains(parts[1]));
+        return Files.exists(target) && (parts.length == 1 || anchors(target).contains(parts[1]));
     }
 
     private static Set<String> anchors(Path document) {
