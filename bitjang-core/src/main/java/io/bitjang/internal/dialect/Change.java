@@ -46,6 +46,11 @@ public final class Change {
         return new Builder(table, lock, condition);
     }
 
+    /** Whether the answer's column keeps its value, so that the row as it was tells it. */
+    boolean keepsAnswer() {
+        return assignments.get(answer).equals("c." + answer);
+    }
+
     /** The assignments, each written by the function, with commas between. */
     String assignments(BiFunction<String, String, String> writer) {
         return assignments.entrySet().stream()

@@ -68,6 +68,11 @@ public interface Dialect {
     /** The statement of {@link AcquireAll}, for so many names; for a transaction, the locking read. */
     String takeAll(String table, int names);
 
+    /** Removes the row of one lock if it meets the condition, without waiting for a locked row where the database can. */
+    default String delete(String table, String condition) {
+        return "DELETE FROM " + table + " WHERE type = :type AND id = :id AND " + condition + " AND " + boundedWait();
+    }
+
     /** Inserts the absent of the listed rows as free ones. */
     String insertFree(String table);
 

@@ -16,17 +16,19 @@ final class H2Dialect implements Dialect {
         return NOW;
     }
 
+    /** The flags are of the row as it was; only a change of the answer itself needs the row as it is then. */
     @Override
     public String write(Change change) {
         return """
-            SELECT %4$s FROM FINAL TABLE (
+            SELECT %4$s FROM %5$s TABLE (
               UPDATE %1$s c SET
                 %2$s
               WHERE c.type = :type AND c.id = :id AND %3$s) c""".formatted(
                         change.table,
                         change.assignments((column, value) -> column + " = " + value),
                         change.condition,
-                        change.encode("c." + change.answer));
+                        change.encode("c." + change.answer),
+                        change.keepsAnswer() ? "OLD" : "FINAL");
     }
 
     /** H2 can't skip locked rows in an update: it waits for them up to its own lock timeout, and is then busy as a whole. */

@@ -43,6 +43,14 @@ final class MySqlDialect extends MySqlFamily {
     }
 
     @Override
+    public String delete(String table, String condition) {
+        return """
+            DELETE l FROM %1$s l JOIN (
+              SELECT type, id FROM %1$s WHERE type = :type AND id = :id AND %2$s FOR UPDATE SKIP LOCKED) c
+              ON l.type = c.type AND l.id = c.id""".formatted(table, condition);
+    }
+
+    @Override
     public Acquire acquire() {
         return Acquire.CHANGE_THEN_INSERT;
     }

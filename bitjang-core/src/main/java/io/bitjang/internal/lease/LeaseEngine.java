@@ -21,8 +21,10 @@ import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,8 @@ import org.jspecify.annotations.Nullable;
 public final class LeaseEngine {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
+
+    private static final int BATCH = 1000;
 
     private final LockStore store;
     private final GuardSql guard;
@@ -56,14 +60,14 @@ public final class LeaseEngine {
         this.guard = store.guard();
         this.settings = settings;
         this.events = new Events(settings.listeners());
-        this.late = new LateReleases(store, workers);
+        this.late = new LateReleases(store, workers, this::kick);
         this.attempts = new Attempts(store, late);
         this.ownRow = new OwnRow(store);
-        this.renewer = new Renewer(store, ownRow, workers, events);
+        this.renewer = new Renewer(store, ownRow, attempts, workers, events);
         this.notifications =
                 new Notifications(database, tables.channel(), settings.notifications(), this::kick, this::nobodyWaits);
         this.waiting = new Waiting(this, store, workers, notifications);
-        this.releases = new Releases(this, store, ownRow, waiting, late, events);
+        this.releases = new Releases(this, waiting, late, events);
     }
 
     /** How it was configured. */
@@ -89,6 +93,14 @@ public final class LeaseEngine {
 
     Renewer renewer() {
         return renewer;
+    }
+
+    Releases releases() {
+        return releases;
+    }
+
+    boolean isClosed() {
+        return closed.get();
     }
 
     Events events() {
@@ -134,6 +146,12 @@ public final class LeaseEngine {
         LeaseHandle lease = new LeaseHandle(this, names, key, request, outcome.sentAt());
         names.forEach(name -> heldHere.put(name, lease));
         renewer.add(lease);
+        if (closed.get() && lease.endQuietly()) {
+            giveBack(names.stream()
+                    .map(name -> new Listed(name, key.secret(), 0))
+                    .toList());
+            requireOpen();
+        }
         return lease;
     }
 
@@ -147,7 +165,7 @@ public final class LeaseEngine {
     Lease acquire(List<LockName> names, Request request, Wait wait) {
         requireOpen();
         Waiter waiter = new Waiter(names, request, wait);
-        waiting.enqueue(waiter);
+        enqueue(waiter);
         try {
             return waiter.await();
         } finally {
@@ -176,11 +194,32 @@ public final class LeaseEngine {
                 waiter.fail(new LockException(names.get(0), "The wait for " + names.get(0) + " was cancelled", null));
             }
         });
-        if (!waiter.deadline.isNever()) {
-            workers.after(waiter.deadline.remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+        if (wait.equals(Wait.none())) {
+            workers.execute(() -> attemptOnce(waiter));
+            return promise;
         }
-        waiting.enqueue(waiter);
+        if (!waiter.deadline.isNever()) {
+            ScheduledFuture<?> timer =
+                    workers.after(waiter.deadline.remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+            waiter.result()
+                    .whenComplete((lease, reason) -> Optional.ofNullable(timer).ifPresent(t -> t.cancel(false)));
+        }
+        enqueue(waiter);
         return promise;
+    }
+
+    private void attemptOnce(Waiter waiter) {
+        try {
+            LeaseHandle lease = tryAcquire(waiter.names, waiter.request);
+            waiter.refused(null);
+            if (lease == null) {
+                waiter.fail(waiter.timedOut());
+            } else if (!waiter.serve(lease)) {
+                lease.close();
+            }
+        } catch (LockException e) {
+            waiter.fail(e);
+        }
     }
 
     /** Pins all locks of a lease in the caller's transaction. */
@@ -202,13 +241,11 @@ public final class LeaseEngine {
         }
     }
 
-    /** Gives a lease back. When this instance is closing, all are given back together. */
+    /** Gives a lease back. */
     void release(LeaseHandle lease) {
         renewer.remove(lease);
         lease.names().forEach(name -> heldHere.remove(name, lease));
-        if (!closed.get()) {
-            releases.release(lease);
-        }
+        releases.release(lease);
     }
 
     /** A handle says that it was lost. */
@@ -225,11 +262,6 @@ public final class LeaseEngine {
         if (lease != null && lease.fence() == fence) {
             lease.lose("it was taken away by " + reason);
         }
-        waiting.kick(List.of(name));
-    }
-
-    /** A lock was freed here without a lease: those who wait here need not be notified. */
-    void freed(LockName name) {
         waiting.kick(List.of(name));
     }
 
@@ -253,22 +285,50 @@ public final class LeaseEngine {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        waiting.failAll(new LockException(null, "This Locks was closed", null));
+        waiting.failAll(closing());
         List<Listed> rows = new ArrayList<>();
         for (LeaseHandle lease : renewer.leases()) {
-            lease.names().forEach(name -> rows.add(new Listed(name, lease.key().secret(), 0)));
-            lease.close();
-        }
-        try {
-            for (int from = 0; from < rows.size(); from += 1000) {
-                store.releaseAll(rows.subList(from, Math.min(rows.size(), from + 1000)));
+            if (lease.endQuietly()) {
+                lease.names()
+                        .forEach(name -> rows.add(new Listed(name, lease.key().secret(), 0)));
             }
-            late.lastTry();
-        } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.WARNING, "Leases could not be given back, they end by themselves", e);
         }
+        for (int from = 0; from < rows.size(); from += BATCH) {
+            giveBack(rows.subList(from, Math.min(rows.size(), from + BATCH)));
+        }
+        late.lastTry();
         notifications.close();
         workers.close();
+    }
+
+    /** In one statement; where one locked row fails it as a whole, one by one. */
+    private void giveBack(List<Listed> rows) {
+        try {
+            if (store.releaseAll(rows) == rows.size()) {
+                return;
+            }
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Leases could not be given back together", e);
+        }
+        for (Listed row : rows) {
+            try {
+                store.release(row.name(), row.secret());
+            } catch (DatabaseException e) {
+                LOG.log(System.Logger.Level.WARNING, row.name() + " could not be given back, it ends by itself", e);
+            }
+        }
+    }
+
+    private static LockException closing() {
+        return new LockException(null, "This Locks was closed", null);
+    }
+
+    /** Whoever came while it was being closed is not left waiting. */
+    private void enqueue(Waiter waiter) {
+        waiting.enqueue(waiter);
+        if (closed.get()) {
+            waiter.fail(closing());
+        }
     }
 
     private void kick(List<LockName> names) {

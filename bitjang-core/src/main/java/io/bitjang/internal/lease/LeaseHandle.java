@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,12 +79,7 @@ final class LeaseHandle implements Lease {
     @Override
     public Optional<String> lostBecause() {
         state();
-        lock.lock();
-        try {
-            return Optional.ofNullable(lostBecause);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> Optional.ofNullable(lostBecause));
     }
 
     @Override
@@ -175,6 +171,15 @@ final class LeaseHandle implements Lease {
         }
     }
 
+    /** Ends it without a word, when all leases are given back together. Answers whether it was active. */
+    boolean endQuietly() {
+        return locked(() -> {
+            boolean active = isActive(state);
+            state = active ? State.RELEASED : state;
+            return active;
+        });
+    }
+
     @Override
     public String toString() {
         return "Lease[" + names + " #" + fence() + " " + state() + "]";
@@ -198,22 +203,12 @@ final class LeaseHandle implements Lease {
     }
 
     long deadline() {
-        lock.lock();
-        try {
-            return deadline;
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> deadline);
     }
 
     /** Held as far as is known here, without counting as having told the holder. */
     boolean active() {
-        lock.lock();
-        try {
-            return isActive(state);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> isActive(state));
     }
 
     /** The database has confirmed that it lasts so long from the given moment. */
@@ -313,5 +308,14 @@ final class LeaseHandle implements Lease {
 
     private static boolean isActive(State state) {
         return state != State.LOST && state != State.RELEASED;
+    }
+
+    private <T extends @Nullable Object> T locked(Supplier<T> body) {
+        lock.lock();
+        try {
+            return body.get();
+        } finally {
+            lock.unlock();
+        }
     }
 }

@@ -111,10 +111,7 @@ public final class OfflineLocks implements LockManager {
 
     @Override
     public void releaseLock(LockId lockId) {
-        GrantKey key = open(lockId);
-        change(key, "released", true, () -> store.release(key.name(), key.secret()));
-        engine.events().tell(Kind.RELEASED, List.of(key.name()), key.fence(), null, null);
-        engine.freed(key.name());
+        engine.releases().releaseNow(open(lockId), null);
     }
 
     @Override

@@ -16,6 +16,7 @@ import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,28 +30,34 @@ final class Releases {
     /** How long closing waits for a row that another's statement has locked, before it goes on in the background. */
     private static final Duration PATIENCE = Duration.ofMillis(50);
 
+    private static final Duration ONE_SECOND = Duration.ofSeconds(1);
+
     private final LeaseEngine engine;
     private final LockStore store;
     private final OwnRow ownRow;
+    private final Attempts attempts;
     private final Waiting waiting;
     private final LateReleases late;
     private final Events events;
 
-    Releases(LeaseEngine engine, LockStore store, OwnRow ownRow, Waiting waiting, LateReleases late, Events events) {
+    Releases(LeaseEngine engine, Waiting waiting, LateReleases late, Events events) {
         this.engine = engine;
-        this.store = store;
-        this.ownRow = ownRow;
+        this.store = engine.store();
+        this.ownRow = engine.ownRow();
+        this.attempts = engine.attempts();
         this.waiting = waiting;
         this.late = late;
         this.events = events;
     }
 
     void release(LeaseHandle lease) {
+        Duration minimum = lease.request().notFreeBefore();
+        boolean tooEarly = minimum != null && Ticks.now() - lease.acquiredAt() < minimum.toNanos();
+        long notFreeBefore = minimum != null && tooEarly ? Limits.micros(minimum) : 0;
         try {
-            Duration notFreeBefore = lease.request().notFreeBefore();
-            if (notFreeBefore != null && Ticks.now() - lease.acquiredAt() < notFreeBefore.toNanos()) {
-                leaveTaken(lease, Limits.micros(notFreeBefore));
-            } else if (!handOver(lease)) {
+            if (tooEarly) {
+                leaveTaken(lease, notFreeBefore);
+            } else if (engine.isClosed() || !handOver(lease)) {
                 giveBack(lease);
             }
         } catch (DatabaseException | LockingFailException e) {
@@ -58,8 +65,30 @@ final class Releases {
                     System.Logger.Level.WARNING,
                     lease.name() + " could not be given back, it is tried again until the lease has ended: "
                             + e.getMessage());
-            putOff(lease, e.getMessage());
+            putOff(lease, notFreeBefore, e.getMessage());
         }
+    }
+
+    /** Frees a lock that has no handle, at once or not at all. */
+    void releaseNow(GrantKey key, @Nullable String owner) {
+        AtomicBoolean unknown = new AtomicBoolean();
+        OwnRow.Result result = attempts.repeatable(key.name(), "could not be released", () -> {
+            try {
+                return ownRow.attempt(key, true, ONE_SECOND, () -> store.release(key.name(), key.secret()));
+            } catch (DatabaseException e) {
+                unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
+                throw e;
+            }
+        });
+        // after an answer that never came, "gone" is what was wanted
+        if (result.gone() != null && !unknown.get()) {
+            throw OwnRow.notHeld(key, result.gone());
+        }
+        if (result.gone() == null && result.answer().isEmpty()) {
+            throw OwnRow.stayedLocked(key, "released");
+        }
+        events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
+        waiting.freed(List.of(key.name()), Answer.wanted(result.answer()));
     }
 
     /** A lease that may not be free yet is left to expire at the right time, under an id that nobody has. */
@@ -83,7 +112,7 @@ final class Releases {
         if (queue == null || lease.names().size() > 1) {
             return false;
         }
-        Waiter next = queue.nextInRun();
+        Waiter next = queue.nextInRun(waiting.wantedByOtherQueues(queue));
         if (next == null) {
             return false;
         }
@@ -112,8 +141,8 @@ final class Releases {
             }
             // whether it was applied or is still on its way: what is not ours now must not become ours later
             late.add(lease.names(), claim.secret(), claim.micros());
-            Optional<LockRow> row = store.resolve(lease.name());
-            if (row.isPresent() && row.get().isOf(claim.secret()) && row.get().held()) {
+            Optional<LockRow> row = store.resolve(lease.name(), claim.secret());
+            if (row.isPresent()) {
                 late.keep(claim.secret());
                 return Answer.of(row.get(), claim);
             }
@@ -129,19 +158,17 @@ final class Releases {
                                 .map(name -> new Listed(name, secret, 0))
                                 .toList())
                         == names.size();
+        boolean othersWait = false;
         for (LockName name : all ? List.<LockName>of() : names) {
             OwnRow.Result result = ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret));
+            othersWait |= Answer.wanted(result.answer());
             boolean justNow = names.size() > 1 && "it was released".equals(result.gone());
             if (!justNow) {
                 ended(lease, name, result);
             }
         }
         released(lease);
-        WaitQueue queue = waiting.queueFor(names);
-        if (queue != null) {
-            waiting.standBack(queue);
-        }
-        waiting.kick(names);
+        waiting.freed(names, othersWait);
     }
 
     /** Says so if the lease turned out to be lost, or its row stayed locked. */
@@ -158,10 +185,10 @@ final class Releases {
         events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
     }
 
-    private void putOff(LeaseHandle lease, @Nullable String why) {
+    private void putOff(LeaseHandle lease, long notFreeBefore, @Nullable String why) {
         long left = Math.max(0, lease.deadline() - Ticks.now())
                 + lease.request().duration().toNanos();
-        late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left));
+        late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left), notFreeBefore);
         events.tell(
                 Kind.RELEASE_FAILED,
                 lease.names(),

@@ -39,6 +39,7 @@ final class Renewer {
 
     private final LockStore store;
     private final OwnRow ownRow;
+    private final Attempts attempts;
     private final Workers workers;
     private final Events events;
 
@@ -49,16 +50,17 @@ final class Renewer {
 
     private final Alarm alarm;
 
-    Renewer(LockStore store, OwnRow ownRow, Workers workers, Events events) {
+    Renewer(LockStore store, OwnRow ownRow, Attempts attempts, Workers workers, Events events) {
         this.store = store;
         this.ownRow = ownRow;
+        this.attempts = attempts;
         this.workers = workers;
         this.events = events;
         this.alarm = new Alarm(workers, this::tick);
     }
 
     void add(LeaseHandle lease) {
-        schedule(lease, Ticks.now() + third(lease));
+        schedule(lease, lease.acquiredAt() + third(lease));
     }
 
     void remove(LeaseHandle lease) {
@@ -75,12 +77,10 @@ final class Renewer {
         long micros = micros(lease, sentAt);
         for (LockName name : lease.names()) {
             GrantKey key = lease.key(name);
-            OwnRow.Result result;
-            try {
-                result = ownRow.attempt(key, false, PATIENCE, () -> store.renew(name, key.secret(), micros));
-            } catch (DatabaseException e) {
-                throw Attempts.failed(name, "could not be renewed", e);
-            }
+            OwnRow.Result result = attempts.repeatable(
+                    name,
+                    "could not be renewed",
+                    () -> ownRow.attempt(key, false, PATIENCE, () -> store.renew(name, key.secret(), micros)));
             if (result.gone() != null) {
                 lease.lose(result.gone());
                 throw lease.notHeld();

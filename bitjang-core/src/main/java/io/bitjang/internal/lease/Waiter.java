@@ -25,6 +25,7 @@ final class Waiter {
     final Deadline deadline;
     private final Wait wait;
     private final CompletableFuture<Lease> result = new CompletableFuture<>();
+    private volatile boolean answered;
     private volatile @Nullable LockException failure;
     private volatile @Nullable LockData holder;
 
@@ -55,6 +56,7 @@ final class Waiter {
 
     /** The last attempt was refused. */
     void refused(@Nullable LockData by) {
+        answered = true;
         failure = null;
         holder = by != null ? by : holder;
     }
@@ -95,6 +97,10 @@ final class Waiter {
                     name,
                     "Waited for " + name + " " + wait + ", and the last attempt failed: " + last.getMessage(),
                     last);
+        }
+        if (!answered) {
+            return new LockingFailException(
+                    name, "Waited for " + name + " " + wait + ", and the database has not answered", null);
         }
         return new AlreadyLockedException(name, holder, " (waited " + wait + ")");
     }

@@ -58,7 +58,9 @@ public final class Channel implements AutoCloseable {
             for (Object notification : received == null ? new Object[0] : received) {
                 String payload = (String) getParameter.invoke(notification);
                 int separator = payload.indexOf('\u001f');
-                freed.add(LockName.of(payload.substring(0, separator), payload.substring(separator + 1)));
+                if (separator > 0) {
+                    freed.add(LockName.of(payload.substring(0, separator), payload.substring(separator + 1)));
+                }
             }
             return freed;
         } catch (InvocationTargetException e) {

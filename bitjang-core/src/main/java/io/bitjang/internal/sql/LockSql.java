@@ -106,7 +106,9 @@ final class LockSql {
         check = Sql.parse(byName + " AND l.lock_id = :lockId AND l.expires_at > " + now);
         guard = Sql.parse("SELECT " + columns("l") + ", " + dialect.seenBySnapshot(locks) + " AS seen FROM " + locks
                 + " l WHERE l.type = :type AND l.id = :id AND l.lock_id = :lockId " + dialect.pin());
-        probe = Sql.parse("UPDATE " + locks + " SET probes = probes + 1 WHERE type = :type AND id = :id");
+        probe = change(Change.of(locks, Lock.PAST_PINS, "1 = 1")
+                .set("probes", "c.probes + 1")
+                .answering("fence", NOBODY_WAITS));
         insertFree = Sql.parse(dialect.insertFree(locks));
         counts = Sql.parse("""
             SELECT COALESCE(SUM(CASE WHEN lock_id IS NOT NULL AND expires_at > %2$s THEN 1 ELSE 0 END), 0),
@@ -115,8 +117,7 @@ final class LockSql {
               FROM %1$s""".formatted(locks, now));
         String idleSince = "(lock_id IS NULL OR expires_at <= %1$s) AND expires_at < %1$s - :idle".formatted(now);
         idle = Sql.parse("SELECT type, id, fence FROM " + locks + " WHERE " + idleSince + " " + dialect.limit());
-        deleteIdle = Sql.parse("DELETE FROM " + locks + " WHERE type = :type AND id = :id AND fence = :fence AND "
-                + idleSince + " AND " + dialect.boundedWait());
+        deleteIdle = Sql.parse(dialect.delete(locks, "fence = :fence AND " + idleSince));
         String audit =
                 "INSERT INTO " + tables.audit() + " (at_micros, kind, type, id, fence, from_owner, by_owner, reason) ";
         auditTakeOver =
