@@ -77,7 +77,7 @@ final class LockSql {
                 .answering("fence", SOMEBODY_WAITS));
         release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PAST_PINS)
                 .answering("fence", SOMEBODY_WAITS));
-        releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PAST_PINS).answering("fence", SOMEBODY_WAITS));
+        releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PINNED).answering("fence", SOMEBODY_WAITS));
         releaseAt = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId")
                 .set("expires_at", "c.acquired_at + :micros")
                 .set("lock_id", ":lockIdOfNobody")
