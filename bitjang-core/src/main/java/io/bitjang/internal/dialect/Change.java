@@ -48,7 +48,7 @@ public final class Change {
 
     /** Whether the answer's column keeps its value, so that the row as it was tells it. */
     boolean keepsAnswer() {
-        return assignments.get(answer).equals("c." + answer);
+        return ("c." + answer).equals(assignments.get(answer));
     }
 
     /** The assignments, each written by the function, with commas between. */

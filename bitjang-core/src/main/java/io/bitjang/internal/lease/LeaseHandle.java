@@ -118,8 +118,8 @@ final class LeaseHandle implements Lease {
     @Override
     public void guard(Connection connection) {
         Objects.requireNonNull(connection, "connection");
-        GuardSql.requireTransaction(connection);
         engine.requireOpen();
+        engine.guard().requireTransaction(connection);
         if (!isHeld()) {
             throw GuardSql.refuse(connection, notHeld());
         }
@@ -168,6 +168,15 @@ final class LeaseHandle implements Lease {
         }
         if (release) {
             engine.release(this);
+        }
+    }
+
+    /** Gives back what its waiter did not wait for; whether it was lost meanwhile is nobody's concern. */
+    void closeUnwanted() {
+        try {
+            close();
+        } catch (NoLockException e) {
+            engine.lost(this, "nobody waited for it any more");
         }
     }
 

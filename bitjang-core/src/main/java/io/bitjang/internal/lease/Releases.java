@@ -127,7 +127,7 @@ final class Releases {
         LeaseHandle handed = engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
         events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
         if (!next.serve(handed)) {
-            handed.close();
+            handed.closeUnwanted();
         }
         return true;
     }

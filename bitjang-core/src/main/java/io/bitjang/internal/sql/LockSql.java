@@ -108,7 +108,7 @@ final class LockSql {
                 + " l WHERE l.type = :type AND l.id = :id AND l.lock_id = :lockId " + dialect.pin());
         probe = change(Change.of(locks, Lock.PAST_PINS, "1 = 1")
                 .set("probes", "c.probes + 1")
-                .answering("fence", NOBODY_WAITS));
+                .answering("probes", NOBODY_WAITS));
         insertFree = Sql.parse(dialect.insertFree(locks));
         counts = Sql.parse("""
             SELECT COALESCE(SUM(CASE WHEN lock_id IS NOT NULL AND expires_at > %2$s THEN 1 ELSE 0 END), 0),
