@@ -248,6 +248,11 @@ public final class LeaseEngine {
         releases.release(lease);
     }
 
+    /** A lease that ended here by its own clock may still stand in the table. */
+    void releaseLater(LeaseHandle lease) {
+        late.addHeld(lease.names(), lease.key().secret(), lease.request().duration(), 0);
+    }
+
     /** A handle says that it was lost. */
     void lost(LeaseHandle lease, String reason) {
         renewer.remove(lease);
