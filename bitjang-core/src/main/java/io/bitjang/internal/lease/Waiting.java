@@ -138,6 +138,9 @@ final class Waiting {
     }
 
     private void attempt(WaitQueue queue, Waiter first) {
+        if (engine.isClosed()) {
+            return;
+        }
         boolean granted = false;
         boolean onceMore = false;
         try {
