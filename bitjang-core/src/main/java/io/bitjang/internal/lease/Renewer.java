@@ -119,10 +119,15 @@ final class Renewer {
         }
         if (!due.isEmpty()) {
             due.addAll(soon);
-            due.sort(Comparator.comparing(LeaseHandle::name));
             underWay.addAll(due);
-            for (int from = 0; from < due.size(); from += BATCH) {
-                List<LeaseHandle> batch = List.copyOf(due.subList(from, Math.min(due.size(), from + BATCH)));
+            // one whose row was locked might be so again, and fail a whole batch where the database can't skip it
+            due.stream()
+                    .filter(LeaseHandle::atRisk)
+                    .forEach(lease -> workers.execute(() -> renewBatch(List.of(lease))));
+            List<LeaseHandle> together =
+                    due.stream().filter(lease -> !lease.atRisk()).toList();
+            for (int from = 0; from < together.size(); from += BATCH) {
+                List<LeaseHandle> batch = together.subList(from, Math.min(together.size(), from + BATCH));
                 workers.execute(() -> renewBatch(batch));
             }
         }
