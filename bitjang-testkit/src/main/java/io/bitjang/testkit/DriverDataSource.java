@@ -38,9 +38,10 @@ record DriverDataSource(String url, String user, String password) implements Dat
         throw new SQLFeatureNotSupportedException("login timeout");
     }
 
+    /** How long HikariCP, when it is closed, waits for a connection that it is opening; with 0 it would leave it behind. */
     @Override
     public int getLoginTimeout() {
-        return 0;
+        return 5;
     }
 
     @Override

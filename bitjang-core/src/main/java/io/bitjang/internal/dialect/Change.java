@@ -20,7 +20,9 @@ public final class Change {
         /** Against everybody, also against a guard's pin: for whatever gives the lock to someone new. */
         EXCLUSIVE,
         /** Past a pin, where the database can tell the two apart. */
-        PAST_PINS
+        PAST_PINS,
+        /** By the one who has pinned it: another's renewal of the row for a moment is waited for. */
+        PINNED
     }
 
     final String table;
@@ -48,7 +50,7 @@ public final class Change {
 
     /** Whether the answer's column keeps its value, so that the row as it was tells it. */
     boolean keepsAnswer() {
-        return assignments.get(answer).equals("c." + answer);
+        return ("c." + answer).equals(assignments.get(answer));
     }
 
     /** The assignments, each written by the function, with commas between. */

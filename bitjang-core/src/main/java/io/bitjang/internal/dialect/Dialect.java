@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.util.OptionalInt;
+
 /**
  * What is different from database to database: fragments of SQL, and what the database can do. Immutable.
  *
@@ -87,6 +89,11 @@ public interface Dialect {
     /** What the transaction's snapshot shows as lock_id of the row {@code l}, next to a pin that sees the present. */
     default String seenBySnapshot(String table) {
         return "l.lock_id";
+    }
+
+    /** The isolation level, if there is one, at which a transaction has more than one snapshot: what one row shows proves nothing. */
+    default OptionalInt isolationOfManySnapshots() {
+        return OptionalInt.empty();
     }
 
     /** Whether an update's number comes back as a generated key. */

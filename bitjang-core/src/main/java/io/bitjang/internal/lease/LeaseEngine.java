@@ -185,7 +185,7 @@ public final class LeaseEngine {
                             if (reason != null) {
                                 promise.completeExceptionally(reason);
                             } else if (!promise.complete(lease)) {
-                                lease.close();
+                                lease.closeUnwanted();
                             }
                         },
                         workers::callBack);
@@ -215,10 +215,12 @@ public final class LeaseEngine {
             if (lease == null) {
                 waiter.fail(waiter.timedOut());
             } else if (!waiter.serve(lease)) {
-                lease.close();
+                lease.closeUnwanted();
             }
         } catch (LockException e) {
             waiter.fail(e);
+        } catch (IllegalStateException e) {
+            waiter.fail(closing());
         }
     }
 
@@ -226,9 +228,7 @@ public final class LeaseEngine {
     void guardAll(Connection connection, LeaseHandle lease) {
         for (LockName name : lease.names()) {
             try {
-                guard.pin(
-                        connection,
-                        new GrantKey(name, lease.fence(), lease.key().secret()));
+                guard.pin(connection, lease.key(name));
             } catch (StaleSnapshotException e) {
                 throw e;
             } catch (NoLockException e) {
@@ -246,6 +246,11 @@ public final class LeaseEngine {
         renewer.remove(lease);
         lease.names().forEach(name -> heldHere.remove(name, lease));
         releases.release(lease);
+    }
+
+    /** A lease that ended here by its own clock may still stand in the table. */
+    void releaseLater(LeaseHandle lease) {
+        late.addHeld(lease.names(), lease.key().secret(), lease.request().duration(), 0);
     }
 
     /** A handle says that it was lost. */

@@ -101,7 +101,7 @@ public final class OfflineLocks implements LockManager {
     private LockRow pin(Connection connection, LockId lockId) {
         Objects.requireNonNull(connection, "connection");
         GrantKey key = open(lockId);
-        GuardSql.requireTransaction(connection);
+        engine.guard().requireTransaction(connection);
         try {
             return engine.guard().pin(connection, key);
         } catch (DatabaseException e) {

@@ -127,7 +127,7 @@ final class Releases {
         LeaseHandle handed = engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
         events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
         if (!next.serve(handed)) {
-            handed.close();
+            handed.closeUnwanted();
         }
         return true;
     }
@@ -153,11 +153,7 @@ final class Releases {
     private void giveBack(LeaseHandle lease) {
         String secret = lease.key().secret();
         List<LockName> names = lease.names();
-        boolean all = names.size() > 1
-                && store.releaseAll(names.stream()
-                                .map(name -> new Listed(name, secret, 0))
-                                .toList())
-                        == names.size();
+        boolean all = names.size() > 1 && releaseTogether(lease);
         boolean othersWait = false;
         for (LockName name : all ? List.<LockName>of() : names) {
             OwnRow.Result result = ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret));
@@ -169,6 +165,21 @@ final class Releases {
         }
         released(lease);
         waiting.freed(names, othersWait);
+    }
+
+    /** False if not all were released: a locked row fails or is skipped. */
+    private boolean releaseTogether(LeaseHandle lease) {
+        try {
+            List<Listed> rows = lease.names().stream()
+                    .map(name -> new Listed(name, lease.key().secret(), 0))
+                    .toList();
+            return store.releaseAll(rows) == rows.size();
+        } catch (DatabaseException e) {
+            if (e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT) {
+                return false;
+            }
+            throw e;
+        }
     }
 
     /** Says so if the lease turned out to be lost, or its row stayed locked. */

@@ -36,6 +36,7 @@ final class Renewer {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
     private static final String LOCKED = "its row is locked by a transaction";
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final LockStore store;
     private final OwnRow ownRow;
@@ -43,9 +44,10 @@ final class Renewer {
     private final Workers workers;
     private final Events events;
 
-    /** The leases, each with the time of its next renewal; Long.MAX_VALUE while a renewal is under way. */
+    /** The leases, each with the time of its next renewal. */
     private final Map<LeaseHandle, Long> nextAt = new ConcurrentHashMap<>();
 
+    /** Those whose renewal is with the database. */
     private final Set<LeaseHandle> underWay = ConcurrentHashMap.newKeySet();
 
     private final Alarm alarm;
@@ -132,7 +134,7 @@ final class Renewer {
             next = Math.min(next, at - now);
         }
         if (next != Long.MAX_VALUE) {
-            alarm.setTo(now + Math.max(next, SOON / 10));
+            alarm.setTo(now + Math.max(next, SHORTEST_PAUSE));
         }
     }
 
@@ -152,8 +154,12 @@ final class Renewer {
             }
         } catch (DatabaseException e) {
             if (e.meaning() == Meaning.BUSY && batch.size() > 1) {
-                batch.forEach(lease -> renewAlone(lease));
+                batch.forEach(this::renewAlone);
             } else {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "Renewing " + batch.size() + " leases failed, it is tried again",
+                        e);
                 batch.forEach(lease -> failed(lease, e));
             }
         } finally {
@@ -199,8 +205,8 @@ final class Renewer {
                 lease.lose(gone);
                 continue;
             }
-            boolean renewed = least.toNanos() > 2 * third(lease);
-            if (renewed) {
+            long asked = TimeUnit.MICROSECONDS.toNanos(micros(lease, sentAt));
+            if (least.toNanos() > asked / 3 * 2) {
                 confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));
             } else {
                 doubt(lease, State.AT_RISK, LOCKED);
@@ -222,7 +228,6 @@ final class Renewer {
         if (e.meaning() == Meaning.BUSY) {
             doubt(lease, State.AT_RISK, LOCKED);
         } else {
-            LOG.log(System.Logger.Level.WARNING, "Renewing " + lease.name() + " failed, it is tried again", e);
             doubt(lease, State.UNKNOWN, e.getMessage());
         }
     }

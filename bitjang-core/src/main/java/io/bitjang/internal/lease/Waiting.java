@@ -27,6 +27,7 @@ final class Waiting {
     private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final long LOCAL_HOLDER_POLL = Duration.ofSeconds(1).toNanos();
     private static final long NOTIFIED_POLL = Duration.ofMillis(500).toNanos();
+    private static final long CHANGED_POLL = Duration.ofMillis(5).toNanos();
     private static final long FAILED_POLL = Duration.ofMillis(200).toNanos();
     private static final long STAND_BACK = Duration.ofMillis(75).toNanos();
     private static final long STAND_BACK_NOTIFIED = Duration.ofMillis(15).toNanos();
@@ -146,7 +147,7 @@ final class Waiting {
                 LeaseHandle lease = engine.granted(queue.names, first.request, outcome);
                 queue.attempted(true, outcome.answer().wanted());
                 if (!first.serve(lease)) {
-                    lease.close();
+                    lease.closeUnwanted();
                 }
             } else {
                 refused(queue, outcome.answer());
@@ -233,8 +234,9 @@ final class Waiting {
             holderEnds = Math.max(holderEnds, row.remaining().toNanos() + 1_000_000);
             if (engine.holds(name, row.fence())) {
                 here = true;
-            } else if (!row.wanted()) {
-                markWanted(name);
+            } else if (!row.wanted() && !markWanted(name)) {
+                // freed between the look and the mark: nobody will notify
+                holderEnds = Math.min(holderEnds, CHANGED_POLL);
             }
             queue.waiters().forEach(waiter -> waiter.refused(row.toData()));
         }
@@ -245,12 +247,12 @@ final class Waiting {
         }
     }
 
-    /** A row that could not be marked now is marked at the next poll. */
-    private void markWanted(LockName name) {
+    private boolean markWanted(LockName name) {
         try {
-            store.markWanted(name);
+            return store.markWanted(name);
         } catch (DatabaseException e) {
             LOG.log(System.Logger.Level.DEBUG, name + " could not be marked as waited for", e);
+            return false;
         }
     }
 }

@@ -77,7 +77,7 @@ final class LockSql {
                 .answering("fence", SOMEBODY_WAITS));
         release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PAST_PINS)
                 .answering("fence", SOMEBODY_WAITS));
-        releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PAST_PINS).answering("fence", SOMEBODY_WAITS));
+        releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PINNED).answering("fence", SOMEBODY_WAITS));
         releaseAt = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId")
                 .set("expires_at", "c.acquired_at + :micros")
                 .set("lock_id", ":lockIdOfNobody")
@@ -108,7 +108,7 @@ final class LockSql {
                 + " l WHERE l.type = :type AND l.id = :id AND l.lock_id = :lockId " + dialect.pin());
         probe = change(Change.of(locks, Lock.PAST_PINS, "1 = 1")
                 .set("probes", "c.probes + 1")
-                .answering("fence", NOBODY_WAITS));
+                .answering("probes", NOBODY_WAITS));
         insertFree = Sql.parse(dialect.insertFree(locks));
         counts = Sql.parse("""
             SELECT COALESCE(SUM(CASE WHEN lock_id IS NOT NULL AND expires_at > %2$s THEN 1 ELSE 0 END), 0),

@@ -274,9 +274,10 @@ public final class LockStore {
         });
     }
 
-    /** Tells the holder's process that others wait. */
-    public void markWanted(LockName name) {
-        database.run(session -> session.number(sql.markWanted, Params.of(name)));
+    /** Tells the holder's process that others wait; false if there is no holder, or the row is locked right now. */
+    public boolean markWanted(LockName name) {
+        return database.run(session -> session.number(sql.markWanted, Params.of(name)))
+                .isPresent();
     }
 
     /** The statements of the guard. */
