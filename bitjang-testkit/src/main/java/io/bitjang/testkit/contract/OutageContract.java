@@ -84,8 +84,17 @@ public abstract class OutageContract extends OnLocks {
             lease.renew();
             return true;
         } catch (LockingFailException e) {
-            // a connection of the pool that does not know yet
+            // a connection of the pool that does not know yet; it looks at those that were idle for half a second
+            pause(Duration.ofMillis(700));
             return false;
+        }
+    }
+
+    private static void pause(Duration duration) {
+        try {
+            TimeUnit.NANOSECONDS.sleep(duration.toNanos());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -94,14 +103,8 @@ public abstract class OutageContract extends OnLocks {
         Duration duration = Duration.ofSeconds(1);
         await("a lease is renewed twice", () -> {
             try (Lease lease = node.lease(name("goes-on")).lasting(duration).acquire(PATIENT)) {
-                long end = System.nanoTime() + duration.multipliedBy(2).toNanos();
-                while (System.nanoTime() < end && lease.isHeld()) {
-                    Thread.sleep(5);
-                }
+                pause(duration.multipliedBy(2));
                 return lease.isHeld();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return false;
             }
         });
     }
