@@ -80,7 +80,7 @@ public abstract class OnObservedLocks extends OnLocks {
     /** Lets the node lose a lease for want of a database, and leaves it without one. */
     final void letExpire(Lease lease) throws Exception {
         down();
-        Crew.eventually("expired", () -> other.admin().find(lease.name()).stream()
-                .noneMatch(io.bitjang.LockData::held));
+        Crew.eventually(
+                "expired", () -> other.admin().find(lease.name()).stream().noneMatch(io.bitjang.LockData::held));
     }
 }
