@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -121,11 +122,10 @@ final class Renewer {
             due.addAll(soon);
             underWay.addAll(due);
             // one whose row was locked might be so again, and fail a whole batch where the database can't skip it
-            due.stream()
-                    .filter(LeaseHandle::atRisk)
-                    .forEach(lease -> workers.execute(() -> renewBatch(List.of(lease))));
-            List<LeaseHandle> together =
-                    due.stream().filter(lease -> !lease.atRisk()).toList();
+            Map<Boolean, List<LeaseHandle>> byRisk =
+                    due.stream().collect(Collectors.partitioningBy(LeaseHandle::atRisk));
+            byRisk.get(true).forEach(lease -> workers.execute(() -> renewBatch(List.of(lease))));
+            List<LeaseHandle> together = byRisk.get(false);
             for (int from = 0; from < together.size(); from += BATCH) {
                 List<LeaseHandle> batch = together.subList(from, Math.min(together.size(), from + BATCH));
                 workers.execute(() -> renewBatch(batch));
