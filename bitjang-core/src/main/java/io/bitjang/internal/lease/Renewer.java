@@ -20,7 +20,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,12 +121,10 @@ final class Renewer {
             due.addAll(soon);
             underWay.addAll(due);
             // one whose row was locked might be so again, and fail a whole batch where the database can't skip it
-            Map<Boolean, List<LeaseHandle>> byRisk =
-                    due.stream().collect(Collectors.partitioningBy(LeaseHandle::atRisk));
-            byRisk.get(true).forEach(lease -> workers.execute(() -> renewBatch(List.of(lease))));
-            List<LeaseHandle> together = byRisk.get(false);
+            List<LeaseHandle> together = new ArrayList<>(due);
+            together.removeIf(lease -> lease.atRisk() && alone(lease));
             for (int from = 0; from < together.size(); from += BATCH) {
-                List<LeaseHandle> batch = together.subList(from, Math.min(together.size(), from + BATCH));
+                List<LeaseHandle> batch = List.copyOf(together.subList(from, Math.min(together.size(), from + BATCH)));
                 workers.execute(() -> renewBatch(batch));
             }
         }
@@ -141,6 +138,11 @@ final class Renewer {
         if (next != Long.MAX_VALUE) {
             alarm.setTo(now + Math.max(next, SHORTEST_PAUSE));
         }
+    }
+
+    private boolean alone(LeaseHandle lease) {
+        workers.execute(() -> renewBatch(List.of(lease)));
+        return true;
     }
 
     private void renewBatch(List<LeaseHandle> batch) {
