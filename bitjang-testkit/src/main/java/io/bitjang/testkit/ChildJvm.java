@@ -191,6 +191,7 @@ public final class ChildJvm implements AutoCloseable {
         private final String main;
         private final List<String> jvmArguments = new ArrayList<>();
         private final Map<String, String> properties = new LinkedHashMap<>();
+        private String classPath = System.getProperty("java.class.path");
         private List<String> arguments = List.of();
         private @Nullable String offset;
 
@@ -207,6 +208,12 @@ public final class ChildJvm implements AutoCloseable {
         /** The arguments of {@code main}. */
         public Builder args(String... values) {
             arguments = List.copyOf(Arrays.asList(values));
+            return this;
+        }
+
+        /** Another class path than this JVM's. */
+        public Builder classPath(String path) {
+            classPath = path;
             return this;
         }
 
@@ -238,7 +245,7 @@ public final class ChildJvm implements AutoCloseable {
             command.addAll(List.of("-XX:+UseSerialGC", "-Xmx256m"));
             properties.forEach((key, value) -> command.add("-D" + key + "=" + value));
             command.addAll(jvmArguments);
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
+            command.addAll(List.of("-cp", classPath, main));
             command.addAll(arguments);
             ProcessBuilder builder = new ProcessBuilder(command);
             FakeClock clock = offset == null ? null : FakeClock.preload(builder, offset);

@@ -20,17 +20,18 @@ final class FakeClock {
             "/usr/lib/faketime/libfaketime.so.1",
             "/usr/local/lib/faketime/libfaketime.so.1");
 
+    private final Path folder;
     private final Path control;
 
-    private FakeClock(Path control) {
-        this.control = control;
+    private FakeClock(Path folder) {
+        this.folder = folder;
+        this.control = folder.resolve("offset");
     }
 
     static FakeClock preload(ProcessBuilder builder, String offset) {
         Path library = library();
         try {
-            FakeClock clock =
-                    new FakeClock(Files.createTempDirectory("bitjang-faketime").resolve("offset"));
+            FakeClock clock = new FakeClock(Files.createTempDirectory("bitjang-faketime"));
             clock.set(offset);
             builder.environment().put("LD_PRELOAD", library.toString());
             builder.environment().put("FAKETIME_TIMESTAMP_FILE", clock.control.toString());
@@ -47,7 +48,7 @@ final class FakeClock {
     /** Renamed into place, so that nobody reads half an offset. */
     void set(String offset) {
         try {
-            Path next = control.resolveSibling("next");
+            Path next = folder.resolve("next");
             Files.writeString(next, offset + "\n");
             Files.move(next, control, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
@@ -57,7 +58,7 @@ final class FakeClock {
 
     void close() {
         try {
-            Cache.delete(control.getParent());
+            Cache.delete(folder);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

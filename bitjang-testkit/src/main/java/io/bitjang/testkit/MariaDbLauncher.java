@@ -59,11 +59,11 @@ final class MariaDbLauncher implements Launcher {
                 "--skip-ssl",
                 "--skip-name-resolve",
                 "--default-time-zone=+05:45",
-                "--innodb-log-file-size=16M",
                 "--max-connections=" + MAX_CONNECTIONS,
                 "--max-connect-errors=1000000"));
         if (!Settings.durable()) {
             command.addAll(MySqlLauncher.relaxed());
+            command.add("--innodb-log-file-size=16M");
         }
         return command;
     }

@@ -29,8 +29,9 @@ final class PostgresLauncher implements Launcher {
 
     @Override
     public void prepare(Path folder) throws IOException {
-        Path bin = Binaries.postgresql().resolve("bin");
-        Path template = Cache.folder(bin.getParent().getFileName() + "-data", made -> {
+        Path home = Binaries.postgresql();
+        Path bin = home.resolve("bin");
+        Path template = Cache.folder(home.getFileName() + "-data", made -> {
             Path data = made.resolve("data");
             List<String> initdb = notAsRoot(bin.resolve("initdb"));
             initdb.addAll(List.of("-D", data.toString(), "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C", "-N"));

@@ -16,6 +16,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -121,20 +122,20 @@ final class Recorder {
                                 .map(String::valueOf)
                                 .collect(Collectors.joining(", ", "(", ")")));
             }
-            switch (name) {
-                case "commit":
+            return switch (name) {
+                case "commit" -> {
                     commits.incrementAndGet();
-                    return between("COMMIT", target, method, arguments);
-                case "rollback":
+                    yield between("COMMIT", target, method, arguments);
+                }
+                case "rollback" -> {
                     rollbacks.incrementAndGet();
-                    return between("ROLLBACK", target, method, arguments);
-                case "close", "abort":
-                    return end(method, arguments);
-                case "createStatement", "prepareStatement", "prepareCall":
-                    return statement((Connection) proxy, method, arguments);
-                default:
-                    return call(target, method, arguments);
-            }
+                    yield between("ROLLBACK", target, method, arguments);
+                }
+                case "close", "abort" -> end(method, arguments);
+                case "createStatement", "prepareStatement", "prepareCall" ->
+                    statement((Connection) proxy, method, arguments);
+                default -> call(target, method, arguments);
+            };
         }
 
         private @Nullable Object end(Method method, Object @Nullable [] arguments) throws Throwable {
@@ -148,7 +149,7 @@ final class Recorder {
         }
 
         private Object statement(Connection proxy, Method method, Object @Nullable [] arguments) throws Throwable {
-            Statement statement = (Statement) call(target, method, arguments);
+            Statement statement = Statement.class.cast(Objects.requireNonNull(call(target, method, arguments)));
             String sql = arguments != null && arguments[0] instanceof String text ? text : null;
             StatementHandler handler = new StatementHandler(proxy, statement, sql);
             if (statement instanceof CallableStatement) {

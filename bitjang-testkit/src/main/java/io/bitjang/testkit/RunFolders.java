@@ -25,16 +25,14 @@ final class RunFolders {
     private final String token = UUID.randomUUID().toString().substring(0, 8);
     private final AtomicInteger count = new AtomicInteger();
     private final Path root;
+    private final Path lockFile;
     private final FileChannel alive;
 
-    RunFolders() throws IOException {
-        root = Settings.cache().resolve("run");
+    RunFolders(Path root) throws IOException {
+        this.root = root;
         Files.createDirectories(root);
-        alive = FileChannel.open(
-                root.resolve(token + LOCK),
-                StandardOpenOption.CREATE_NEW,
-                StandardOpenOption.WRITE,
-                StandardOpenOption.DELETE_ON_CLOSE);
+        lockFile = root.resolve(token + LOCK);
+        alive = FileChannel.open(lockFile, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         alive.lock();
         sweep();
     }
@@ -44,6 +42,7 @@ final class RunFolders {
     }
 
     void close() throws IOException {
+        Files.deleteIfExists(lockFile);
         alive.close();
     }
 

@@ -87,7 +87,7 @@ final class Running {
     private TestDatabase start(Launcher launcher) {
         try {
             if (folders == null) {
-                folders = new RunFolders();
+                folders = new RunFolders(Settings.cache().resolve("run"));
             }
             LocalServer server = LocalServer.start(launcher, folders);
             servers.add(server);

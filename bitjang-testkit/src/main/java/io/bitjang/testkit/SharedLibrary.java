@@ -25,15 +25,16 @@ final class SharedLibrary {
     private final Map<String, Integer> versions = new LinkedHashMap<>();
     private final StringBuilder strings = new StringBuilder("\0");
 
-    private record Function(String name, String version, byte[] code) {}
+    private record Function(String name, int version, byte[] code) {}
 
     SharedLibrary(String name) {
         this.name = name;
     }
 
     SharedLibrary function(String version, String function, byte[] code) {
-        versions.putIfAbsent(version, versions.size() + 2);
-        functions.add(new Function(function, version, code));
+        // The numbers 0 and 1 stand for none and for the library itself.
+        int number = versions.computeIfAbsent(version, added -> versions.size() + 2);
+        functions.add(new Function(function, number, code));
         return this;
     }
 
@@ -87,7 +88,7 @@ final class SharedLibrary {
 
         int symbolVersions = align(out, 8);
         out.putShort((short) 0);
-        functions.forEach(f -> out.putShort(versions.get(f.version()).shortValue()));
+        functions.forEach(f -> out.putShort((short) f.version()));
 
         int definitions = align(out, 8);
         putVersion(out, 1, 1, name, soname, false);

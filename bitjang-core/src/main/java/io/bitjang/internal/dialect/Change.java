@@ -20,7 +20,9 @@ public final class Change {
         /** Against everybody, also against a guard's pin: for whatever gives the lock to someone new. */
         EXCLUSIVE,
         /** Past a pin, where the database can tell the two apart. */
-        PAST_PINS
+        PAST_PINS,
+        /** By the one who has pinned it: another's renewal of the row for a moment is waited for. */
+        PINNED
     }
 
     final String table;
@@ -44,6 +46,11 @@ public final class Change {
     /** Begins a change of rows that meet the condition. */
     public static Builder of(String table, Lock lock, String condition) {
         return new Builder(table, lock, condition);
+    }
+
+    /** Whether the answer's column keeps its value, so that the row as it was tells it. */
+    boolean keepsAnswer() {
+        return ("c." + answer).equals(assignments.get(answer));
     }
 
     /** The assignments, each written by the function, with commas between. */

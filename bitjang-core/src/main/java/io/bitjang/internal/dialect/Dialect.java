@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.util.OptionalInt;
+
 /**
  * What is different from database to database: fragments of SQL, and what the database can do. Immutable.
  *
@@ -68,6 +70,11 @@ public interface Dialect {
     /** The statement of {@link AcquireAll}, for so many names; for a transaction, the locking read. */
     String takeAll(String table, int names);
 
+    /** Removes the row of one lock if it meets the condition, without waiting for a locked row where the database can. */
+    default String delete(String table, String condition) {
+        return "DELETE FROM " + table + " WHERE type = :type AND id = :id AND " + condition + " AND " + boundedWait();
+    }
+
     /** Inserts the absent of the listed rows as free ones. */
     String insertFree(String table);
 
@@ -82,6 +89,11 @@ public interface Dialect {
     /** What the transaction's snapshot shows as lock_id of the row {@code l}, next to a pin that sees the present. */
     default String seenBySnapshot(String table) {
         return "l.lock_id";
+    }
+
+    /** The isolation level, if there is one, at which a transaction has more than one snapshot: what one row shows proves nothing. */
+    default OptionalInt isolationOfManySnapshots() {
+        return OptionalInt.empty();
     }
 
     /** Whether an update's number comes back as a generated key. */
@@ -107,6 +119,11 @@ public interface Dialect {
     /** The driver's class through which notifications are received; empty where there are none. */
     default String notificationDriver() {
         return "";
+    }
+
+    /** A text to sort by, so that the order is that of the code points. */
+    default String sortable(String text) {
+        return text;
     }
 
     /** Limits a query to {@code :limit} rows. */

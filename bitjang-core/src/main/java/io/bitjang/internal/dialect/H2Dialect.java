@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
-/** H2 2.x, in any of its modes. */
+import java.sql.Connection;
+import java.util.OptionalInt;
+
+/** H2 2.x, in any of its modes. Its updates have no SKIP LOCKED of their own, but honour that of a query inside them. */
 final class H2Dialect implements Dialect {
 
     private static final String NOW = "CAST(EXTRACT(EPOCH FROM CURRENT_TIMESTAMP(6)) * 1000000 AS BIGINT)";
@@ -16,26 +19,30 @@ final class H2Dialect implements Dialect {
         return NOW;
     }
 
+    /** The flags are of the row as it was; only a change of the answer itself needs the row as it is then. */
     @Override
     public String write(Change change) {
         return """
-            SELECT %4$s FROM FINAL TABLE (
+            SELECT %4$s FROM %5$s TABLE (
               UPDATE %1$s c SET
                 %2$s
-              WHERE c.type = :type AND c.id = :id AND %3$s) c""".formatted(
+              WHERE c.type = :type AND c.id = :id AND (c.type, c.id) IN (
+                SELECT c.type, c.id FROM %1$s c WHERE c.type = :type AND c.id = :id AND %3$s FOR UPDATE SKIP LOCKED)) c""".formatted(
                         change.table,
                         change.assignments((column, value) -> column + " = " + value),
                         change.condition,
-                        change.encode("c." + change.answer));
+                        change.encode("c." + change.answer),
+                        change.keepsAnswer() ? "OLD" : "FINAL");
     }
 
-    /** H2 can't skip locked rows in an update: it waits for them up to its own lock timeout, and is then busy as a whole. */
     @Override
     public String writeListed(String table, String condition, String assignments) {
         return """
-            MERGE INTO %1$s l USING (SELECT * FROM %2$s) r
-               ON l.type = r.type AND l.id = r.id AND l.lock_id = r.lock_id
-            WHEN MATCHED AND %3$s THEN UPDATE SET %4$s""".formatted(table, listedRows(), condition, assignments);
+            MERGE INTO %1$s l USING (
+              SELECT l.type, l.id, r.micros FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
+              WHERE l.lock_id = r.lock_id AND %3$s ORDER BY l.type, l.id FOR UPDATE SKIP LOCKED) r
+               ON l.type = r.type AND l.id = r.id
+            WHEN MATCHED THEN UPDATE SET %4$s""".formatted(table, listedRows(), condition, assignments);
     }
 
     @Override
@@ -50,11 +57,21 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
+    public String delete(String table, String condition) {
+        return """
+            DELETE FROM %1$s WHERE type = :type AND id = :id AND (type, id) IN (
+              SELECT type, id FROM %1$s WHERE type = :type AND id = :id AND %2$s FOR UPDATE SKIP LOCKED)""".formatted(table, condition);
+    }
+
+    @Override
     public Acquire acquire() {
         return Acquire.UPSERT;
     }
 
-    /** A held lock leaves nothing to merge, so a refused attempt locks no row; the second part then tells the holder. */
+    /**
+     * A held lock, or a locked row, leaves nothing to merge, so a refused attempt neither locks nor waits; the second part then
+     * tells the holder.
+     */
     @Override
     public String upsert(String table, String columns) {
         return """
@@ -64,7 +81,9 @@ final class H2Dialect implements Dialect {
                     CAST(:owner AS VARCHAR), CAST(:micros AS BIGINT), CAST(:note AS VARCHAR), CAST(:again AS VARCHAR)))
                   v(type, id, lock_id, owner, micros, note, again)
                 WHERE NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id AND o.lock_id IS NOT NULL
-                          AND o.expires_at > %2$s AND o.owner IS DISTINCT FROM CAST(:again AS VARCHAR))) v
+                          AND o.expires_at > %2$s AND o.owner IS DISTINCT FROM CAST(:again AS VARCHAR))
+                  AND (NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id)
+                       OR EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id FOR UPDATE SKIP LOCKED))) v
               ON l.type = v.type AND l.id = v.id
               WHEN MATCHED AND (l.lock_id IS NULL OR l.expires_at <= %2$s) THEN UPDATE SET
                 lock_id = v.lock_id, owner = v.owner, fence = GREATEST(l.fence + 1, %2$s), acquired_at = %2$s,
@@ -95,6 +114,18 @@ final class H2Dialect implements Dialect {
         return """
             MERGE INTO %1$s l USING (SELECT * FROM %2$s) r ON l.type = r.type AND l.id = r.id
             WHEN NOT MATCHED THEN INSERT (type, id, fence, expires_at) VALUES (r.type, r.id, 0, %3$s)""".formatted(table, listedRows(), NOW);
+    }
+
+    /** H2 sorts by UTF-16 units otherwise. */
+    @Override
+    public String sortable(String text) {
+        return "STRINGTOUTF8(" + text + ")";
+    }
+
+    /** H2's REPEATABLE READ takes a snapshot of each table when it is first touched. */
+    @Override
+    public OptionalInt isolationOfManySnapshots() {
+        return OptionalInt.of(Connection.TRANSACTION_REPEATABLE_READ);
     }
 
     @Override

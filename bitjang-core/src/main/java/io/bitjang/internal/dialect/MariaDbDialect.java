@@ -41,6 +41,11 @@ final class MariaDbDialect extends MySqlFamily {
     }
 
     @Override
+    public String delete(String table, String condition) {
+        return NOWAIT + super.delete(table, condition);
+    }
+
+    @Override
     public Acquire acquire() {
         return Acquire.UPSERT;
     }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
-/** MySQL 8.0 and later. */
+/**
+ * MySQL 8.0.17 and later. Without NO_MERGE it would merge the inner query into the outer update, and lose its SKIP LOCKED: every
+ * change of a pinned row would then wait for 50 seconds.
+ */
 final class MySqlDialect extends MySqlFamily {
 
     @Override
@@ -21,7 +24,7 @@ final class MySqlDialect extends MySqlFamily {
     @Override
     public String write(Change change) {
         return """
-            UPDATE %1$s l JOIN (
+            UPDATE /*+ NO_MERGE(c) */ %1$s l JOIN (
               SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR UPDATE SKIP LOCKED) c
               ON l.type = c.type AND l.id = c.id SET
                 %3$s""".formatted(
@@ -36,10 +39,18 @@ final class MySqlDialect extends MySqlFamily {
     @Override
     public String writeListed(String table, String condition, String assignments) {
         return """
-            UPDATE %1$s l JOIN (
+            UPDATE /*+ NO_MERGE(r) */ %1$s l JOIN (
               SELECT l.type, l.id, r.micros FROM %2$s STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id
               WHERE l.lock_id = r.lock_id AND %3$s ORDER BY l.type, l.id FOR UPDATE OF l SKIP LOCKED) r
               ON l.type = r.type AND l.id = r.id SET %4$s""".formatted(table, listedRows(), condition, assignments);
+    }
+
+    @Override
+    public String delete(String table, String condition) {
+        return """
+            DELETE /*+ NO_MERGE(c) */ l FROM %1$s l JOIN (
+              SELECT type, id FROM %1$s WHERE type = :type AND id = :id AND %2$s FOR UPDATE SKIP LOCKED) c
+              ON l.type = c.type AND l.id = c.id""".formatted(table, condition);
     }
 
     @Override
@@ -67,7 +78,7 @@ final class MySqlDialect extends MySqlFamily {
     @Override
     public String takeAll(String table, int names) {
         return """
-            UPDATE %1$s l JOIN (
+            UPDATE /*+ NO_MERGE(c) */ %1$s l JOIN (
               SELECT t.type, t.id, t.lock_id, t.owner, COUNT(*) OVER () AS n, MAX(t.fence) OVER () AS fence
                 FROM %2$s STRAIGHT_JOIN %1$s t ON t.type = r.type AND t.id = r.id
                WHERE t.lock_id IS NULL OR t.expires_at <= %3$s ORDER BY t.type, t.id FOR UPDATE OF t SKIP LOCKED) c

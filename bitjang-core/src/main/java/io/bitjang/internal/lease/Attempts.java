@@ -67,6 +67,10 @@ final class Attempts {
                         return new Outcome(found, sentAt);
                     }
                 }
+                if (e.meaning() == Meaning.FAILED && names.size() > 1) {
+                    // the group may have been granted before a later statement failed
+                    late.add(names, claim.secret(), claim.micros());
+                }
                 if (e.meaning() == Meaning.FAILED || budget.passed()) {
                     throw failed(names.get(0), "could not be taken", e);
                 }
@@ -78,10 +82,9 @@ final class Attempts {
     private Answer resolve(List<LockName> names, Claim claim, DatabaseException cause) {
         try {
             // several locks are taken all or none: one tells for all
-            Optional<LockRow> row = store.resolve(names.get(0));
-            if (row.isPresent() && row.get().isOf(claim.secret()) && row.get().held()) {
-                LockRow mine = row.get();
-                return new Answer(claim.secret(), mine.fence(), mine.wanted(), false, mine.takenFrom() != null, null);
+            Optional<LockRow> row = resolvePatiently(names.get(0), claim.secret());
+            if (row.isPresent()) {
+                return Answer.of(row.get(), claim);
             }
         } catch (DatabaseException e) {
             cause.addSuppressed(e);
@@ -93,6 +96,20 @@ final class Attempts {
         }
         late.add(names, claim.secret(), claim.micros());
         return Answer.refused(null);
+    }
+
+    /** Another's statement may have the row locked for a moment. */
+    private Optional<LockRow> resolvePatiently(LockName name, String secret) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return store.resolve(name, secret);
+            } catch (DatabaseException e) {
+                if (tries == BUSY_TRIES || e.meaning() == Meaning.FAILED || e.meaning() == Meaning.UNKNOWN) {
+                    throw e;
+                }
+                Ticks.pause(name, 10);
+            }
+        }
     }
 
     /** Runs an operation that may be repeated: it is matched on a lock id. */

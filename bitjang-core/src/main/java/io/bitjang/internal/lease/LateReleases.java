@@ -5,13 +5,14 @@ import io.bitjang.LockName;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticks;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * Grants that nobody wants any more but that could not be given back, or may yet come into being: each is released again and again
@@ -19,32 +20,38 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class LateReleases {
 
-    private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(2);
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+    private static final long FIRST_PAUSE = Duration.ofMillis(100).toNanos();
+    private static final long LONGEST_PAUSE = Duration.ofSeconds(2).toNanos();
 
-    /** One grant; released means that the row was seen to carry it no more after it was surely there. */
-    private record Entry(List<LockName> names, Deadline until, boolean onlyUntilReleased) {}
+    /**
+     * One grant.
+     *
+     * @param heldOnce whether it was surely there: then it is done when the row carries it no more
+     * @param notFreeBefore how long after it was taken it must stay taken, in microseconds; 0 for not at all
+     */
+    private record Entry(List<LockName> names, Deadline until, boolean heldOnce, long notFreeBefore) {}
 
     private final LockStore store;
-    private final Workers workers;
+    private final Consumer<List<LockName>> freed;
     private final Map<String, Entry> entries = new ConcurrentHashMap<>();
-    private final AtomicBoolean running = new AtomicBoolean();
+    private final AtomicLong pause = new AtomicLong(FIRST_PAUSE);
+    private final Alarm alarm;
 
-    LateReleases(LockStore store, Workers workers) {
+    LateReleases(LockStore store, Workers workers, Consumer<List<LockName>> freed) {
         this.store = store;
-        this.workers = workers;
+        this.freed = freed;
+        this.alarm = new Alarm(workers, () -> workers.execute(this::round));
     }
 
     /** An attempt that may still be on its way. */
     void add(List<LockName> names, String secret, long micros) {
-        entries.put(secret, new Entry(names, Deadline.in(Duration.of(micros, ChronoUnit.MICROS)), false));
-        start(FIRST_PAUSE);
+        add(secret, new Entry(names, Deadline.in(Duration.of(micros, ChronoUnit.MICROS)), false, 0));
     }
 
     /** A grant that is there but could not be given back. */
-    void addHeld(List<LockName> names, String secret, Duration remaining) {
-        entries.put(secret, new Entry(names, Deadline.in(remaining), true));
-        start(FIRST_PAUSE);
+    void addHeld(List<LockName> names, String secret, Duration remaining, long notFreeBefore) {
+        add(secret, new Entry(names, Deadline.in(remaining), true, notFreeBefore));
     }
 
     /** It turned out that someone wants this one. */
@@ -57,15 +64,16 @@ final class LateReleases {
         entries.forEach(this::release);
     }
 
-    private void start(long pause) {
-        if (!entries.isEmpty() && running.compareAndSet(false, true)) {
-            workers.after(
-                    pause,
-                    () -> workers.execute(() -> {
-                        entries.forEach(this::release);
-                        running.set(false);
-                        start(Math.min(pause * 2, LONGEST_PAUSE));
-                    }));
+    private void add(String secret, Entry entry) {
+        entries.put(secret, entry);
+        pause.set(FIRST_PAUSE);
+        alarm.setTo(Ticks.now() + FIRST_PAUSE);
+    }
+
+    private void round() {
+        lastTry();
+        if (!entries.isEmpty()) {
+            alarm.setTo(Ticks.now() + pause.getAndUpdate(before -> Math.min(before * 2, LONGEST_PAUSE)));
         }
     }
 
@@ -73,21 +81,26 @@ final class LateReleases {
         try {
             boolean all = true;
             for (LockName name : entry.names) {
-                all &= store.release(name, secret).isPresent() || goneFor(entry, name, secret);
+                all &= released(name, secret, entry);
             }
             if (all) {
                 entries.remove(secret);
+                freed.accept(entry.names);
             }
         } catch (DatabaseException e) {
-            // the next round tries again
+            LOG.log(System.Logger.Level.DEBUG, "A late release failed, it is tried again", e);
         }
         if (entry.until.passed()) {
             entries.remove(secret);
         }
     }
 
-    private boolean goneFor(Entry entry, LockName name, String secret) {
-        return entry.onlyUntilReleased
-                && store.read(name).filter(row -> row.isOf(secret)).isEmpty();
+    private boolean released(LockName name, String secret, Entry entry) {
+        boolean done = entry.notFreeBefore > 0
+                ? store.releaseAt(name, secret, entry.notFreeBefore).isPresent()
+                : store.release(name, secret).isPresent();
+        return done
+                || entry.heldOnce
+                        && store.read(name).filter(row -> row.isOf(secret)).isEmpty();
     }
 }

@@ -21,8 +21,10 @@ import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,8 @@ import org.jspecify.annotations.Nullable;
 public final class LeaseEngine {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
+
+    private static final int BATCH = 1000;
 
     private final LockStore store;
     private final GuardSql guard;
@@ -56,14 +60,14 @@ public final class LeaseEngine {
         this.guard = store.guard();
         this.settings = settings;
         this.events = new Events(settings.listeners());
-        this.late = new LateReleases(store, workers);
+        this.late = new LateReleases(store, workers, this::kick);
         this.attempts = new Attempts(store, late);
         this.ownRow = new OwnRow(store);
-        this.renewer = new Renewer(store, ownRow, workers, events);
+        this.renewer = new Renewer(store, ownRow, attempts, workers, events);
         this.notifications =
                 new Notifications(database, tables.channel(), settings.notifications(), this::kick, this::nobodyWaits);
         this.waiting = new Waiting(this, store, workers, notifications);
-        this.releases = new Releases(this, store, ownRow, waiting, late, events);
+        this.releases = new Releases(this, waiting, late, events);
     }
 
     /** How it was configured. */
@@ -91,6 +95,14 @@ public final class LeaseEngine {
         return renewer;
     }
 
+    Releases releases() {
+        return releases;
+    }
+
+    boolean isClosed() {
+        return closed.get();
+    }
+
     Events events() {
         return events;
     }
@@ -111,12 +123,35 @@ public final class LeaseEngine {
             events.tell(Kind.REFUSED, names, 0, request.owner(), holder == null ? null : holder.toString());
             return outcome;
         }
-        Kind kind = answer.reentered() ? Kind.REENTERED : answer.takenOver() ? Kind.TAKEN_OVER : Kind.ACQUIRED;
-        events.tell(kind, names, answer.fence(), request.owner(), null);
-        if (answer.takenOver() && settings.audit()) {
-            names.forEach(name -> audit(name, answer.fence()));
+        if (names.size() == 1) {
+            Kind kind = answer.reentered() ? Kind.REENTERED : answer.takenOver() ? Kind.TAKEN_OVER : Kind.ACQUIRED;
+            granted(names.get(0), answer.fence(), request.owner(), kind);
+        } else if (settings.audit() || !settings.listeners().isEmpty()) {
+            Map<LockName, LockRow> rows = takenFrom(names);
+            for (LockName name : names) {
+                LockRow row = rows.get(name);
+                Kind kind = row != null && row.takenFrom() != null ? Kind.TAKEN_OVER : Kind.ACQUIRED;
+                granted(name, answer.fence(), request.owner(), kind);
+            }
         }
         return outcome;
+    }
+
+    private void granted(LockName name, long fence, String owner, Kind kind) {
+        events.tell(kind, List.of(name), fence, owner, null);
+        if (kind == Kind.TAKEN_OVER && settings.audit()) {
+            audit(name, fence);
+        }
+    }
+
+    /** Which of several locks had expired in the hands of others is not told by the answer, but by the rows. */
+    private Map<LockName, LockRow> takenFrom(List<LockName> names) {
+        try {
+            return store.read(names);
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.WARNING, "From whom " + names + " were taken could not be read", e);
+            return Map.of();
+        }
     }
 
     private void audit(LockName name, long fence) {
@@ -134,6 +169,12 @@ public final class LeaseEngine {
         LeaseHandle lease = new LeaseHandle(this, names, key, request, outcome.sentAt());
         names.forEach(name -> heldHere.put(name, lease));
         renewer.add(lease);
+        if (closed.get() && lease.endQuietly()) {
+            giveBack(names.stream()
+                    .map(name -> new Listed(name, key.secret(), 0))
+                    .toList());
+            requireOpen();
+        }
         return lease;
     }
 
@@ -147,7 +188,7 @@ public final class LeaseEngine {
     Lease acquire(List<LockName> names, Request request, Wait wait) {
         requireOpen();
         Waiter waiter = new Waiter(names, request, wait);
-        waiting.enqueue(waiter);
+        enqueue(waiter);
         try {
             return waiter.await();
         } finally {
@@ -167,7 +208,7 @@ public final class LeaseEngine {
                             if (reason != null) {
                                 promise.completeExceptionally(reason);
                             } else if (!promise.complete(lease)) {
-                                lease.close();
+                                lease.closeUnwanted();
                             }
                         },
                         workers::callBack);
@@ -176,20 +217,41 @@ public final class LeaseEngine {
                 waiter.fail(new LockException(names.get(0), "The wait for " + names.get(0) + " was cancelled", null));
             }
         });
-        if (!waiter.deadline.isNever()) {
-            workers.after(waiter.deadline.remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+        if (wait.equals(Wait.none())) {
+            workers.execute(() -> attemptOnce(waiter));
+            return promise;
         }
-        waiting.enqueue(waiter);
+        if (!waiter.deadline.isNever()) {
+            ScheduledFuture<?> timer =
+                    workers.after(waiter.deadline.remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+            waiter.result()
+                    .whenComplete((lease, reason) -> Optional.ofNullable(timer).ifPresent(t -> t.cancel(false)));
+        }
+        enqueue(waiter);
         return promise;
+    }
+
+    private void attemptOnce(Waiter waiter) {
+        try {
+            LeaseHandle lease = tryAcquire(waiter.names, waiter.request);
+            waiter.refused(null);
+            if (lease == null) {
+                waiter.fail(waiter.timedOut());
+            } else if (!waiter.serve(lease)) {
+                lease.closeUnwanted();
+            }
+        } catch (LockException e) {
+            waiter.fail(e);
+        } catch (IllegalStateException e) {
+            waiter.fail(closing());
+        }
     }
 
     /** Pins all locks of a lease in the caller's transaction. */
     void guardAll(Connection connection, LeaseHandle lease) {
         for (LockName name : lease.names()) {
             try {
-                guard.pin(
-                        connection,
-                        new GrantKey(name, lease.fence(), lease.key().secret()));
+                guard.pin(connection, lease.key(name));
             } catch (StaleSnapshotException e) {
                 throw e;
             } catch (NoLockException e) {
@@ -202,13 +264,16 @@ public final class LeaseEngine {
         }
     }
 
-    /** Gives a lease back. When this instance is closing, all are given back together. */
+    /** Gives a lease back. */
     void release(LeaseHandle lease) {
         renewer.remove(lease);
         lease.names().forEach(name -> heldHere.remove(name, lease));
-        if (!closed.get()) {
-            releases.release(lease);
-        }
+        releases.release(lease);
+    }
+
+    /** A lease that ended here by its own clock may still stand in the table. */
+    void releaseLater(LeaseHandle lease) {
+        late.addHeld(lease.names(), lease.key().secret(), lease.request().duration(), 0);
     }
 
     /** A handle says that it was lost. */
@@ -225,11 +290,6 @@ public final class LeaseEngine {
         if (lease != null && lease.fence() == fence) {
             lease.lose("it was taken away by " + reason);
         }
-        waiting.kick(List.of(name));
-    }
-
-    /** A lock was freed here without a lease: those who wait here need not be notified. */
-    void freed(LockName name) {
         waiting.kick(List.of(name));
     }
 
@@ -253,22 +313,50 @@ public final class LeaseEngine {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        waiting.failAll(new LockException(null, "This Locks was closed", null));
+        waiting.failAll(closing());
         List<Listed> rows = new ArrayList<>();
         for (LeaseHandle lease : renewer.leases()) {
-            lease.names().forEach(name -> rows.add(new Listed(name, lease.key().secret(), 0)));
-            lease.close();
-        }
-        try {
-            for (int from = 0; from < rows.size(); from += 1000) {
-                store.releaseAll(rows.subList(from, Math.min(rows.size(), from + 1000)));
+            if (lease.endQuietly()) {
+                lease.names()
+                        .forEach(name -> rows.add(new Listed(name, lease.key().secret(), 0)));
             }
-            late.lastTry();
-        } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.WARNING, "Leases could not be given back, they end by themselves", e);
         }
+        for (int from = 0; from < rows.size(); from += BATCH) {
+            giveBack(rows.subList(from, Math.min(rows.size(), from + BATCH)));
+        }
+        late.lastTry();
         notifications.close();
         workers.close();
+    }
+
+    /** In one statement; where one locked row fails it as a whole, one by one. */
+    private void giveBack(List<Listed> rows) {
+        try {
+            if (store.releaseAll(rows) == rows.size()) {
+                return;
+            }
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Leases could not be given back together", e);
+        }
+        for (Listed row : rows) {
+            try {
+                store.release(row.name(), row.secret());
+            } catch (DatabaseException e) {
+                LOG.log(System.Logger.Level.WARNING, row.name() + " could not be given back, it ends by itself", e);
+            }
+        }
+    }
+
+    private static LockException closing() {
+        return new LockException(null, "This Locks was closed", null);
+    }
+
+    /** Whoever came while it was being closed is not left waiting. */
+    private void enqueue(Waiter waiter) {
+        waiting.enqueue(waiter);
+        if (closed.get()) {
+            waiter.fail(closing());
+        }
     }
 
     private void kick(List<LockName> names) {

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,24 +67,16 @@ final class LeaseHandle implements Lease {
     @Override
     public State state() {
         expireIfDue();
-        lock.lock();
-        try {
+        return locked(() -> {
             told |= state == State.LOST;
             return state;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     @Override
     public Optional<String> lostBecause() {
         state();
-        lock.lock();
-        try {
-            return Optional.ofNullable(lostBecause);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> Optional.ofNullable(lostBecause));
     }
 
     @Override
@@ -122,8 +115,8 @@ final class LeaseHandle implements Lease {
     @Override
     public void guard(Connection connection) {
         Objects.requireNonNull(connection, "connection");
-        GuardSql.requireTransaction(connection);
         engine.requireOpen();
+        engine.guard().requireTransaction(connection);
         if (!isHeld()) {
             throw GuardSql.refuse(connection, notHeld());
         }
@@ -134,18 +127,12 @@ final class LeaseHandle implements Lease {
     public Lease onLost(Consumer<Lease> callback) {
         Objects.requireNonNull(callback, "callback");
         expireIfDue();
-        boolean now;
-        lock.lock();
-        try {
-            now = state == State.LOST;
-            told |= now;
-            if (!now) {
-                callbacks.add(callback);
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (now) {
+        boolean lostBefore = locked(() -> {
+            boolean lost = state == State.LOST;
+            told |= lost;
+            return lost || !callbacks.add(callback);
+        });
+        if (lostBefore) {
             engine.callBack(callback, this);
         }
         return this;
@@ -154,25 +141,30 @@ final class LeaseHandle implements Lease {
     @Override
     public void close() {
         expireIfDue();
-        boolean release;
-        boolean complain;
-        lock.lock();
-        try {
-            release = isActive(state);
-            complain = state == State.LOST && !told;
-            told |= complain;
-            if (release) {
-                state = State.RELEASED;
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (complain) {
+        if (locked(() -> state == State.LOST && !told)) {
             throw notHeld();
         }
-        if (release) {
+        if (endQuietly()) {
             engine.release(this);
         }
+    }
+
+    /** Gives back what its waiter did not wait for; whether it was lost meanwhile is nobody's concern. */
+    void closeUnwanted() {
+        try {
+            close();
+        } catch (NoLockException e) {
+            engine.lost(this, "nobody waited for it any more");
+        }
+    }
+
+    /** Ends it here, without a word to the database. Answers whether it was active. */
+    boolean endQuietly() {
+        return locked(() -> {
+            boolean active = isActive(state);
+            state = active ? State.RELEASED : state;
+            return active;
+        });
     }
 
     @Override
@@ -198,49 +190,33 @@ final class LeaseHandle implements Lease {
     }
 
     long deadline() {
-        lock.lock();
-        try {
-            return deadline;
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> deadline);
     }
 
     /** Held as far as is known here, without counting as having told the holder. */
     boolean active() {
-        lock.lock();
-        try {
-            return isActive(state);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> isActive(state));
+    }
+
+    boolean atRisk() {
+        return locked(() -> state == State.AT_RISK);
     }
 
     /** The database has confirmed that it lasts so long from the given moment. */
     void confirm(long sentAt, long nanos) {
-        lock.lock();
-        try {
+        locked(() -> {
             deadline = Math.max(deadline, sentAt + nanos);
-            if (isActive(state)) {
-                state = State.HELD;
-            }
-        } finally {
-            lock.unlock();
-        }
+            return state = isActive(state) ? State.HELD : state;
+        });
     }
 
     /** Not renewed, but not lost. Answers whether that is new. */
     boolean doubt(State doubtful) {
-        lock.lock();
-        try {
+        return locked(() -> {
             boolean changed = isActive(state) && state != doubtful;
-            if (changed) {
-                state = doubtful;
-            }
+            state = changed ? doubtful : state;
             return changed;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Lost, for ever. The holder is told by callback, if there is one, by state and by exception. */
@@ -251,57 +227,45 @@ final class LeaseHandle implements Lease {
     /** It turned out at the release that it had been lost before. */
     NoLockException loseAtRelease(String reason) {
         end(before -> before == State.RELEASED, reason);
-        lock.lock();
-        try {
-            told = true;
-        } finally {
-            lock.unlock();
-        }
         return notHeld();
     }
 
-    private void end(Predicate<State> from, String reason) {
-        List<Consumer<Lease>> toCall;
-        lock.lock();
-        try {
-            if (!from.test(state)) {
-                return;
-            }
-            state = State.LOST;
-            lostBecause = reason;
-            toCall = List.copyOf(callbacks);
-            told |= !toCall.isEmpty();
-        } finally {
-            lock.unlock();
+    private boolean end(Predicate<State> from, String reason) {
+        boolean ended = locked(() -> {
+            boolean ends = from.test(state);
+            state = ends ? State.LOST : state;
+            lostBecause = ends ? reason : lostBecause;
+            told |= ends && !callbacks.isEmpty();
+            return ends;
+        });
+        if (ended) {
+            engine.lost(this, reason);
+            locked(() -> List.copyOf(callbacks)).forEach(callback -> engine.callBack(callback, this));
         }
-        engine.lost(this, reason);
-        toCall.forEach(callback -> engine.callBack(callback, this));
+        return ended;
     }
 
     /** The deadline has passed: whoever looks first says so. */
     void expireIfDue() {
-        lock.lock();
-        try {
-            if (!isActive(state) || Ticks.now() - deadline < 0) {
-                return;
-            }
-        } finally {
-            lock.unlock();
+        if (!locked(() -> isActive(state) && Ticks.now() - deadline >= 0)) {
+            return;
         }
         Duration maxHold = request.maxHold();
         boolean held = maxHold != null && Ticks.now() - acquiredAt >= maxHold.toNanos();
-        lose(held ? "it reached its maximum hold of " + maxHold : "it expired: it could not be renewed in time");
+        String reason =
+                held ? "it reached its maximum hold of " + maxHold : "it expired: it could not be renewed in time";
+        if (end(LeaseHandle::isActive, reason)) {
+            // a renewal whose answer came too late may have prolonged it: nobody has it, so nobody must wait for it
+            engine.releaseLater(this);
+        }
     }
 
     NoLockException notHeld() {
-        lock.lock();
-        try {
+        String why = locked(() -> {
             told |= state == State.LOST;
-            String why = state == State.RELEASED ? "it was given back" : lostBecause;
-            return new NoLockException(name(), name() + " is not held any more (fence " + fence() + "): " + why, null);
-        } finally {
-            lock.unlock();
-        }
+            return state == State.RELEASED ? "it was given back" : String.valueOf(lostBecause);
+        });
+        return OwnRow.notHeld(key, why);
     }
 
     private void requireActive() {
@@ -313,5 +277,14 @@ final class LeaseHandle implements Lease {
 
     private static boolean isActive(State state) {
         return state != State.LOST && state != State.RELEASED;
+    }
+
+    private <T extends @Nullable Object> T locked(Supplier<T> body) {
+        lock.lock();
+        try {
+            return body.get();
+        } finally {
+            lock.unlock();
+        }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.lease;
 
+import io.bitjang.internal.sql.Texts;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -28,29 +29,12 @@ public final class Limits {
 
     /** The name of an owner. */
     public static String owner(String owner) {
-        return text("owner", owner, MAX_OWNER);
+        return Texts.require("owner", owner, MAX_OWNER);
     }
 
     /** A note. */
     public static String note(String note) {
-        return text("note", note, MAX_NOTE);
-    }
-
-    /** A text of limited length that every database can store. */
-    static String text(String what, String text, int max) {
-        Objects.requireNonNull(text, what);
-        if (text.isBlank()) {
-            throw new IllegalArgumentException("The " + what + " is blank");
-        }
-        int length = text.codePointCount(0, text.length());
-        if (length > max) {
-            throw new IllegalArgumentException(
-                    "The " + what + " has " + length + " characters, at most " + max + " are allowed");
-        }
-        if (text.indexOf('\0') >= 0) {
-            throw new IllegalArgumentException("The " + what + " has U+0000 in it");
-        }
-        return text;
+        return Texts.require("note", note, MAX_NOTE);
     }
 
     /** Whole microseconds, at least one. */

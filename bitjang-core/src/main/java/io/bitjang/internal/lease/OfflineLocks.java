@@ -101,7 +101,7 @@ public final class OfflineLocks implements LockManager {
     private LockRow pin(Connection connection, LockId lockId) {
         Objects.requireNonNull(connection, "connection");
         GrantKey key = open(lockId);
-        GuardSql.requireTransaction(connection);
+        engine.guard().requireTransaction(connection);
         try {
             return engine.guard().pin(connection, key);
         } catch (DatabaseException e) {
@@ -111,10 +111,7 @@ public final class OfflineLocks implements LockManager {
 
     @Override
     public void releaseLock(LockId lockId) {
-        GrantKey key = open(lockId);
-        change(key, "released", true, () -> store.release(key.name(), key.secret()));
-        engine.events().tell(Kind.RELEASED, List.of(key.name()), key.fence(), null, null);
-        engine.freed(key.name());
+        engine.releases().releaseNow(open(lockId), null);
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.bitjang.admin.LockFilter;
 import io.bitjang.internal.sql.AdminSql;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockRow;
+import io.bitjang.internal.sql.Texts;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.spi.LockEvent.Kind;
@@ -61,7 +62,7 @@ public final class Operator implements LockAdmin {
         Objects.requireNonNull(name, "name");
         engine.requireOpen();
         String who = Limits.owner(by);
-        String why = Limits.text("reason", reason, MAX_REASON);
+        String why = Texts.require("reason", reason, MAX_REASON);
         Deadline budget = Deadline.in(FORCE_BUDGET);
         while (!forced(name, expectedFence, who, why)) {
             @Nullable LockRow row = reading(() -> engine.store().read(name)).orElse(null);

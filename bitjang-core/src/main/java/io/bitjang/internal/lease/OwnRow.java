@@ -63,11 +63,19 @@ final class OwnRow {
     long change(GrantKey key, String what, boolean lapsedToo, Supplier<OptionalLong> update) {
         Result result = attempt(key, lapsedToo, BUDGET, update);
         if (result.gone != null) {
-            throw new NoLockException(
-                    key.name(), key.name() + " is not held any more (fence " + key.fence() + "): " + result.gone, null);
+            throw notHeld(key, result.gone);
         }
-        return result.answer.orElseThrow(() -> new LockingFailException(
-                key.name(), key.name() + " could not be " + what + ": its row is locked by an open transaction", null));
+        return result.answer.orElseThrow(() -> stayedLocked(key, what));
+    }
+
+    static NoLockException notHeld(GrantKey key, String why) {
+        return new NoLockException(
+                key.name(), key.name() + " is not held any more (fence " + key.fence() + "): " + why, null);
+    }
+
+    static LockingFailException stayedLocked(GrantKey key, String what) {
+        return new LockingFailException(
+                key.name(), key.name() + " could not be " + what + ": its row is locked by an open transaction", null);
     }
 
     /** Why a lock is not held under this key any more; null if it is. */

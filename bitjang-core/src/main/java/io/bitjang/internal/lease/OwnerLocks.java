@@ -6,7 +6,6 @@ import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.Answer;
 import io.bitjang.internal.sql.GrantKey;
-import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -47,22 +46,11 @@ public final class OwnerLocks implements DistLock {
             throw new NoLockException(lock, owner + " did not take " + name + " here", null);
         }
         try {
-            engine.attempts()
-                    .repeatable(
-                            lock,
-                            "could not be released",
-                            () -> engine.ownRow()
-                                    .change(
-                                            key,
-                                            "released",
-                                            true,
-                                            () -> engine.store().release(lock, key.secret())));
+            engine.releases().releaseNow(key, owner);
             taken.remove(mine, key);
         } catch (NoLockException e) {
             taken.remove(mine, key);
             throw e;
         }
-        engine.events().tell(Kind.RELEASED, List.of(lock), key.fence(), owner, null);
-        engine.freed(lock);
     }
 }

@@ -16,6 +16,7 @@ import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,28 +30,34 @@ final class Releases {
     /** How long closing waits for a row that another's statement has locked, before it goes on in the background. */
     private static final Duration PATIENCE = Duration.ofMillis(50);
 
+    private static final Duration ONE_SECOND = Duration.ofSeconds(1);
+
     private final LeaseEngine engine;
     private final LockStore store;
     private final OwnRow ownRow;
+    private final Attempts attempts;
     private final Waiting waiting;
     private final LateReleases late;
     private final Events events;
 
-    Releases(LeaseEngine engine, LockStore store, OwnRow ownRow, Waiting waiting, LateReleases late, Events events) {
+    Releases(LeaseEngine engine, Waiting waiting, LateReleases late, Events events) {
         this.engine = engine;
-        this.store = store;
-        this.ownRow = ownRow;
+        this.store = engine.store();
+        this.ownRow = engine.ownRow();
+        this.attempts = engine.attempts();
         this.waiting = waiting;
         this.late = late;
         this.events = events;
     }
 
     void release(LeaseHandle lease) {
+        Duration minimum = lease.request().notFreeBefore();
+        boolean tooEarly = minimum != null && Ticks.now() - lease.acquiredAt() < minimum.toNanos();
+        long notFreeBefore = minimum != null && tooEarly ? Limits.micros(minimum) : 0;
         try {
-            Duration notFreeBefore = lease.request().notFreeBefore();
-            if (notFreeBefore != null && Ticks.now() - lease.acquiredAt() < notFreeBefore.toNanos()) {
-                leaveTaken(lease, Limits.micros(notFreeBefore));
-            } else if (!handOver(lease)) {
+            if (tooEarly) {
+                leaveTaken(lease, notFreeBefore);
+            } else if (engine.isClosed() || !handOver(lease)) {
                 giveBack(lease);
             }
         } catch (DatabaseException | LockingFailException e) {
@@ -58,8 +65,30 @@ final class Releases {
                     System.Logger.Level.WARNING,
                     lease.name() + " could not be given back, it is tried again until the lease has ended: "
                             + e.getMessage());
-            putOff(lease, e.getMessage());
+            putOff(lease, notFreeBefore, e.getMessage());
         }
+    }
+
+    /** Frees a lock that has no handle, at once or not at all. */
+    void releaseNow(GrantKey key, @Nullable String owner) {
+        AtomicBoolean unknown = new AtomicBoolean();
+        OwnRow.Result result = attempts.repeatable(key.name(), "could not be released", () -> {
+            try {
+                return ownRow.attempt(key, true, ONE_SECOND, () -> store.release(key.name(), key.secret()));
+            } catch (DatabaseException e) {
+                unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
+                throw e;
+            }
+        });
+        // after an answer that never came, "gone" is what was wanted
+        if (result.gone() != null && !unknown.get()) {
+            throw OwnRow.notHeld(key, result.gone());
+        }
+        if (result.gone() == null && result.answer().isEmpty()) {
+            throw OwnRow.stayedLocked(key, "released");
+        }
+        events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
+        waiting.freed(List.of(key.name()), Answer.wanted(result.answer()));
     }
 
     /** A lease that may not be free yet is left to expire at the right time, under an id that nobody has. */
@@ -83,7 +112,7 @@ final class Releases {
         if (queue == null || lease.names().size() > 1) {
             return false;
         }
-        Waiter next = queue.nextInRun();
+        Waiter next = queue.nextInRun(waiting.wantedByOtherQueues(queue));
         if (next == null) {
             return false;
         }
@@ -98,7 +127,7 @@ final class Releases {
         LeaseHandle handed = engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
         events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
         if (!next.serve(handed)) {
-            handed.close();
+            handed.closeUnwanted();
         }
         return true;
     }
@@ -112,8 +141,8 @@ final class Releases {
             }
             // whether it was applied or is still on its way: what is not ours now must not become ours later
             late.add(lease.names(), claim.secret(), claim.micros());
-            Optional<LockRow> row = store.resolve(lease.name());
-            if (row.isPresent() && row.get().isOf(claim.secret()) && row.get().held()) {
+            Optional<LockRow> row = store.resolve(lease.name(), claim.secret());
+            if (row.isPresent()) {
                 late.keep(claim.secret());
                 return Answer.of(row.get(), claim);
             }
@@ -124,24 +153,35 @@ final class Releases {
     private void giveBack(LeaseHandle lease) {
         String secret = lease.key().secret();
         List<LockName> names = lease.names();
-        boolean all = names.size() > 1
-                && store.releaseAll(names.stream()
-                                .map(name -> new Listed(name, secret, 0))
-                                .toList())
-                        == names.size();
-        for (LockName name : all ? List.<LockName>of() : names) {
+        int together = names.size() > 1 ? releaseTogether(lease) : 0;
+        boolean othersWait = false;
+        for (LockName name : together == names.size() ? List.<LockName>of() : names) {
             OwnRow.Result result = ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret));
-            boolean justNow = names.size() > 1 && "it was released".equals(result.gone());
-            if (!justNow) {
+            othersWait |= Answer.wanted(result.answer());
+            if (result.gone() != null && together > 0) {
+                // one of those that were freed together; another may have it by now
+                together--;
+            } else {
                 ended(lease, name, result);
             }
         }
         released(lease);
-        WaitQueue queue = waiting.queueFor(names);
-        if (queue != null) {
-            waiting.standBack(queue);
+        waiting.freed(names, othersWait);
+    }
+
+    /** How many were released in one statement: a locked row is skipped, or fails it as a whole. */
+    private int releaseTogether(LeaseHandle lease) {
+        try {
+            List<Listed> rows = lease.names().stream()
+                    .map(name -> new Listed(name, lease.key().secret(), 0))
+                    .toList();
+            return store.releaseAll(rows);
+        } catch (DatabaseException e) {
+            if (e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT) {
+                return 0;
+            }
+            throw e;
         }
-        waiting.kick(names);
     }
 
     /** Says so if the lease turned out to be lost, or its row stayed locked. */
@@ -158,10 +198,10 @@ final class Releases {
         events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
     }
 
-    private void putOff(LeaseHandle lease, @Nullable String why) {
+    private void putOff(LeaseHandle lease, long notFreeBefore, @Nullable String why) {
         long left = Math.max(0, lease.deadline() - Ticks.now())
                 + lease.request().duration().toNanos();
-        late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left));
+        late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left), notFreeBefore);
         events.tell(
                 Kind.RELEASE_FAILED,
                 lease.names(),

@@ -36,29 +36,33 @@ final class Renewer {
     private static final Duration PATIENCE = Duration.ofSeconds(1);
     private static final String LOCKED = "its row is locked by a transaction";
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final LockStore store;
     private final OwnRow ownRow;
+    private final Attempts attempts;
     private final Workers workers;
     private final Events events;
 
-    /** The leases, each with the time of its next renewal; Long.MAX_VALUE while a renewal is under way. */
+    /** The leases, each with the time of its next renewal. */
     private final Map<LeaseHandle, Long> nextAt = new ConcurrentHashMap<>();
 
+    /** Those whose renewal is with the database. */
     private final Set<LeaseHandle> underWay = ConcurrentHashMap.newKeySet();
 
     private final Alarm alarm;
 
-    Renewer(LockStore store, OwnRow ownRow, Workers workers, Events events) {
+    Renewer(LockStore store, OwnRow ownRow, Attempts attempts, Workers workers, Events events) {
         this.store = store;
         this.ownRow = ownRow;
+        this.attempts = attempts;
         this.workers = workers;
         this.events = events;
         this.alarm = new Alarm(workers, this::tick);
     }
 
     void add(LeaseHandle lease) {
-        schedule(lease, Ticks.now() + third(lease));
+        schedule(lease, lease.acquiredAt() + third(lease));
     }
 
     void remove(LeaseHandle lease) {
@@ -75,12 +79,10 @@ final class Renewer {
         long micros = micros(lease, sentAt);
         for (LockName name : lease.names()) {
             GrantKey key = lease.key(name);
-            OwnRow.Result result;
-            try {
-                result = ownRow.attempt(key, false, PATIENCE, () -> store.renew(name, key.secret(), micros));
-            } catch (DatabaseException e) {
-                throw Attempts.failed(name, "could not be renewed", e);
-            }
+            OwnRow.Result result = attempts.repeatable(
+                    name,
+                    "could not be renewed",
+                    () -> ownRow.attempt(key, false, PATIENCE, () -> store.renew(name, key.secret(), micros)));
             if (result.gone() != null) {
                 lease.lose(result.gone());
                 throw lease.notHeld();
@@ -117,10 +119,12 @@ final class Renewer {
         }
         if (!due.isEmpty()) {
             due.addAll(soon);
-            due.sort(Comparator.comparing(LeaseHandle::name));
             underWay.addAll(due);
-            for (int from = 0; from < due.size(); from += BATCH) {
-                List<LeaseHandle> batch = List.copyOf(due.subList(from, Math.min(due.size(), from + BATCH)));
+            // one whose row was locked might be so again, and fail a whole batch where the database can't skip it
+            List<LeaseHandle> together = new ArrayList<>(due);
+            together.removeIf(lease -> lease.atRisk() && alone(lease));
+            for (int from = 0; from < together.size(); from += BATCH) {
+                List<LeaseHandle> batch = List.copyOf(together.subList(from, Math.min(together.size(), from + BATCH)));
                 workers.execute(() -> renewBatch(batch));
             }
         }
@@ -132,8 +136,13 @@ final class Renewer {
             next = Math.min(next, at - now);
         }
         if (next != Long.MAX_VALUE) {
-            alarm.setTo(now + Math.max(next, SOON / 10));
+            alarm.setTo(now + Math.max(next, SHORTEST_PAUSE));
         }
+    }
+
+    private boolean alone(LeaseHandle lease) {
+        workers.execute(() -> renewBatch(List.of(lease)));
+        return true;
     }
 
     private void renewBatch(List<LeaseHandle> batch) {
@@ -152,8 +161,12 @@ final class Renewer {
             }
         } catch (DatabaseException e) {
             if (e.meaning() == Meaning.BUSY && batch.size() > 1) {
-                batch.forEach(lease -> renewAlone(lease));
+                batch.forEach(this::renewAlone);
             } else {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "Renewing " + batch.size() + " leases failed, it is tried again",
+                        e);
                 batch.forEach(lease -> failed(lease, e));
             }
         } finally {
@@ -199,8 +212,8 @@ final class Renewer {
                 lease.lose(gone);
                 continue;
             }
-            boolean renewed = least.toNanos() > 2 * third(lease);
-            if (renewed) {
+            long asked = TimeUnit.MICROSECONDS.toNanos(micros(lease, sentAt));
+            if (least.toNanos() > asked / 3 * 2) {
                 confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));
             } else {
                 doubt(lease, State.AT_RISK, LOCKED);
@@ -222,7 +235,6 @@ final class Renewer {
         if (e.meaning() == Meaning.BUSY) {
             doubt(lease, State.AT_RISK, LOCKED);
         } else {
-            LOG.log(System.Logger.Level.WARNING, "Renewing " + lease.name() + " failed, it is tried again", e);
             doubt(lease, State.UNKNOWN, e.getMessage());
         }
     }

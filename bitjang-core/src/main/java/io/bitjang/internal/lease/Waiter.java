@@ -24,7 +24,8 @@ final class Waiter {
     final Request request;
     final Deadline deadline;
     private final Wait wait;
-    private final CompletableFuture<Lease> result = new CompletableFuture<>();
+    private final CompletableFuture<LeaseHandle> result = new CompletableFuture<>();
+    private volatile boolean answered;
     private volatile @Nullable LockException failure;
     private volatile @Nullable LockData holder;
 
@@ -36,7 +37,7 @@ final class Waiter {
     }
 
     /** Hands over the lease; false if the waiter has gone. */
-    boolean serve(Lease lease) {
+    boolean serve(LeaseHandle lease) {
         return result.complete(lease);
     }
 
@@ -49,12 +50,13 @@ final class Waiter {
         return result.isDone();
     }
 
-    CompletableFuture<Lease> result() {
+    CompletableFuture<LeaseHandle> result() {
         return result;
     }
 
     /** The last attempt was refused. */
     void refused(@Nullable LockData by) {
+        answered = true;
         failure = null;
         holder = by != null ? by : holder;
     }
@@ -95,6 +97,10 @@ final class Waiter {
                     name,
                     "Waited for " + name + " " + wait + ", and the last attempt failed: " + last.getMessage(),
                     last);
+        }
+        if (!answered) {
+            return new LockingFailException(
+                    name, "Waited for " + name + " " + wait + ", and the database has not answered", null);
         }
         return new AlreadyLockedException(name, holder, " (waited " + wait + ")");
     }

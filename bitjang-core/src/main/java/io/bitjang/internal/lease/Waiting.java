@@ -3,12 +3,14 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.LockException;
 import io.bitjang.LockName;
+import io.bitjang.internal.sql.Answer;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.time.Ticks;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,19 +24,25 @@ import org.jspecify.annotations.Nullable;
  */
 final class Waiting {
 
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final long LOCAL_HOLDER_POLL = Duration.ofSeconds(1).toNanos();
     private static final long NOTIFIED_POLL = Duration.ofMillis(500).toNanos();
+    private static final long CHANGED_POLL = Duration.ofMillis(5).toNanos();
     private static final long FAILED_POLL = Duration.ofMillis(200).toNanos();
     private static final long STAND_BACK = Duration.ofMillis(75).toNanos();
     private static final long STAND_BACK_NOTIFIED = Duration.ofMillis(15).toNanos();
+    private static final int MAX_STANDING_BACK = 1000;
 
     private final LeaseEngine engine;
     private final LockStore store;
     private final Workers workers;
     private final Notifications notifications;
     private final Map<List<LockName>, WaitQueue> queues = new ConcurrentHashMap<>();
-    private final AtomicBoolean polling = new AtomicBoolean();
 
+    /** Locks that were freed here with nobody queueing, for others who wait: until when a new queue stands back. */
+    private final Map<List<LockName>, Long> standingBack = new ConcurrentHashMap<>();
+
+    private final AtomicBoolean polling = new AtomicBoolean();
     private final Alarm alarm;
 
     Waiting(LeaseEngine engine, LockStore store, Workers workers, Notifications notifications) {
@@ -50,17 +58,23 @@ final class Waiting {
      * looks at the queue after it has stopped counting as held here, so one of the two sees the other.
      */
     void enqueue(Waiter waiter) {
-        WaitQueue queue = queues.computeIfAbsent(waiter.names, WaitQueue::new);
+        WaitQueue queue = queues.computeIfAbsent(waiter.names, this::newQueue);
         while (!queue.add(waiter)) {
             queues.remove(waiter.names, queue);
-            queue = queues.computeIfAbsent(waiter.names, WaitQueue::new);
+            queue = queues.computeIfAbsent(waiter.names, this::newQueue);
         }
         if (engine.holds(waiter.names)) {
-            queue.polled(Long.MAX_VALUE, LOCAL_HOLDER_POLL);
+            waiter.refused(null);
+            queue.lookAgain(Long.MAX_VALUE, LOCAL_HOLDER_POLL);
             cleanUpOrSchedule(queue);
         } else if (queue.isFirst(waiter)) {
             attempt(queue);
         }
+    }
+
+    private WaitQueue newQueue(List<LockName> names) {
+        @Nullable Long until = standingBack.remove(names);
+        return new WaitQueue(names, until == null ? Ticks.now() : until);
     }
 
     /** The queue of those who wait for just these locks. */
@@ -69,16 +83,32 @@ final class Waiting {
         return queues.get(names);
     }
 
+    /** Whether another queue of this process waits for one of these locks. */
+    boolean wantedByOtherQueues(WaitQueue queue) {
+        return queues.values().stream()
+                .anyMatch(other -> other != queue && !Collections.disjoint(other.names, queue.names));
+    }
+
     /** One of these locks may be free now: whoever waits for it tries. */
     void kick(List<LockName> freed) {
         queues.values().stream()
-                .filter(queue -> queue.names.stream().anyMatch(freed::contains))
+                .filter(queue -> !Collections.disjoint(queue.names, freed))
                 .forEach(this::attempt);
     }
 
-    /** The lock was really freed although some wait here: other processes go first. */
-    void standBack(WaitQueue queue) {
-        alarm.setTo(queue.freed(notifications.active() ? STAND_BACK_NOTIFIED : STAND_BACK));
+    /** These locks were really freed here: if another process waits, it goes first. */
+    void freed(List<LockName> names, boolean othersWait) {
+        long standBack = notifications.active() ? STAND_BACK_NOTIFIED : STAND_BACK;
+        WaitQueue queue = queues.get(names);
+        if (queue != null) {
+            alarm.setTo(queue.freed(othersWait, standBack));
+        } else if (othersWait) {
+            if (standingBack.size() >= MAX_STANDING_BACK) {
+                standingBack.clear();
+            }
+            standingBack.put(names, Ticks.now() + standBack);
+        }
+        kick(names);
     }
 
     /** One has left without a lease. */
@@ -102,42 +132,52 @@ final class Waiting {
         Waiter first = queue.beginAttempt();
         if (first == null) {
             cleanUpOrSchedule(queue);
-            return;
+        } else {
+            workers.execute(() -> attempt(queue, first));
         }
-        workers.execute(() -> attempt(queue, first));
     }
 
     private void attempt(WaitQueue queue, Waiter first) {
+        if (engine.isClosed()) {
+            return;
+        }
         boolean granted = false;
-        boolean wanted = false;
+        boolean onceMore = false;
         try {
             Attempts.Outcome outcome = engine.attempt(queue.names, first.request);
             granted = outcome.answer().granted();
-            wanted = outcome.answer().wanted();
             if (granted) {
                 LeaseHandle lease = engine.granted(queue.names, first.request, outcome);
-                queue.attempted(true, wanted);
+                queue.attempted(true, outcome.answer().wanted());
                 if (!first.serve(lease)) {
-                    lease.close();
+                    lease.closeUnwanted();
                 }
             } else {
-                first.refused(null);
-                LockRow holder = outcome.answer().holder();
-                if (holder != null && queue.names.size() == 1) {
-                    look(queue, Map.of(holder.name(), holder), false);
-                }
+                refused(queue, outcome.answer());
             }
-        } catch (DatabaseException e) {
-            first.failed(Attempts.failed(queue.names.get(0), "could not be marked as waited for", e));
         } catch (LockException e) {
-            first.failed(e);
-            queue.polled(FAILED_POLL, FAILED_POLL);
+            queue.waiters().forEach(waiter -> waiter.failed(e));
+            queue.lookAgain(FAILED_POLL, FAILED_POLL);
         } finally {
             if (!granted) {
-                queue.attempted(false, wanted);
+                onceMore = queue.attempted(false, false);
                 notifications.want();
             }
-            cleanUpOrSchedule(queue);
+            if (onceMore) {
+                attempt(queue);
+            } else {
+                cleanUpOrSchedule(queue);
+            }
+        }
+    }
+
+    private void refused(WaitQueue queue, Answer answer) {
+        LockRow holder = answer.holder();
+        if (holder != null && holder.held() && queue.names.size() == 1) {
+            look(queue, Map.of(holder.name(), holder));
+        } else {
+            queue.waiters().forEach(waiter -> waiter.refused(null));
+            queue.lookAgain(Long.MAX_VALUE, 0);
         }
     }
 
@@ -170,12 +210,12 @@ final class Waiting {
                         .flatMap(queue -> queue.names.stream())
                         .distinct()
                         .toList());
-                due.forEach(queue -> look(queue, rows, true));
+                due.forEach(queue -> look(queue, rows));
             }
         } catch (DatabaseException e) {
             for (WaitQueue queue : due) {
                 queue.waiters().forEach(w -> w.failed(Attempts.failed(queue.names.get(0), "could not be read", e)));
-                queue.polled(FAILED_POLL, FAILED_POLL);
+                queue.lookAgain(FAILED_POLL, FAILED_POLL);
             }
         } finally {
             polling.set(false);
@@ -183,8 +223,8 @@ final class Waiting {
         }
     }
 
-    /** Who has it, until when, and do they know that it is waited for here? */
-    private void look(WaitQueue queue, Map<LockName, LockRow> rows, boolean attemptIfFree) {
+    /** Who has it, until when, and do they know that it is waited for here? If nobody has it, it is tried for. */
+    private void look(WaitQueue queue, Map<LockName, LockRow> rows) {
         long holderEnds = 0;
         boolean held = false;
         boolean here = false;
@@ -194,29 +234,28 @@ final class Waiting {
                 continue;
             }
             held = true;
+            queue.waiters().forEach(waiter -> waiter.refused(row.toData()));
             holderEnds = Math.max(holderEnds, row.remaining().toNanos() + 1_000_000);
             if (engine.holds(name, row.fence())) {
                 here = true;
-            } else if (!row.wanted()) {
-                markWanted(name);
+            } else if (!row.wanted() && !markWanted(name)) {
+                // freed between the look and the mark: nobody will notify
+                holderEnds = Math.min(holderEnds, CHANGED_POLL);
             }
-            queue.waiters().forEach(waiter -> waiter.refused(row.toData()));
         }
         if (held) {
-            queue.polled(holderEnds, here ? LOCAL_HOLDER_POLL : notifications.active() ? NOTIFIED_POLL : 0);
-        } else if (attemptIfFree) {
+            queue.lookAgain(holderEnds, here ? LOCAL_HOLDER_POLL : notifications.active() ? NOTIFIED_POLL : 0);
+        } else {
             attempt(queue);
         }
     }
 
-    /** A row that is locked right now is marked at the next poll. */
-    private void markWanted(LockName name) {
+    private boolean markWanted(LockName name) {
         try {
-            store.markWanted(name);
+            return store.markWanted(name);
         } catch (DatabaseException e) {
-            if (e.meaning() != DatabaseException.Meaning.BUSY && e.meaning() != DatabaseException.Meaning.REPEAT) {
-                throw e;
-            }
+            LOG.log(System.Logger.Level.DEBUG, name + " could not be marked as waited for", e);
+            return false;
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +47,11 @@ public record Answer(
             return refused(row);
         }
         return new Answer(row.lockId(), row.fence(), row.wanted(), again, own && row.takenFrom() != null, null);
+    }
+
+    /** Whether the number of an update says that another process waits. */
+    public static boolean wanted(OptionalLong encoded) {
+        return encoded.isPresent() && (encoded.getAsLong() & WANTED) != 0;
     }
 
     /** Whether it was granted. */

@@ -56,21 +56,17 @@ public final class Database {
     /** Runs several statements in one transaction of their own. */
     public <T> T transaction(Work<T> work) {
         Connection connection = open();
+        boolean autoCommit = false;
         try {
-            boolean autoCommit = connection.getAutoCommit();
+            autoCommit = connection.getAutoCommit();
             if (autoCommit) {
                 connection.setAutoCommit(false);
             }
-            try {
-                return complete(connection, true, work);
-            } finally {
-                if (autoCommit) {
-                    connection.setAutoCommit(true);
-                }
-            }
+            return complete(connection, true, work);
         } catch (SQLException e) {
             throw failure(e);
         } finally {
+            restore(connection, autoCommit);
             close(connection);
         }
     }
@@ -118,6 +114,17 @@ public final class Database {
             connection.rollback();
         } catch (SQLException e) {
             LOG.log(System.Logger.Level.DEBUG, "Rolling back failed too", e);
+        }
+    }
+
+    /** What the work came to is known by now: that the connection broke afterwards does not change it. */
+    private static void restore(Connection connection, boolean autoCommit) {
+        try {
+            if (autoCommit) {
+                connection.setAutoCommit(true);
+            }
+        } catch (SQLException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Auto-commit could not be switched on again", e);
         }
     }
 

@@ -21,10 +21,12 @@ public final class DatabaseException extends RuntimeException {
     }
 
     private final Meaning meaning;
+    private final SQLException sqlException;
 
     DatabaseException(Meaning meaning, String message, SQLException cause) {
         super(message, cause);
         this.meaning = meaning;
+        this.sqlException = cause;
     }
 
     /** What it means. */
@@ -34,7 +36,7 @@ public final class DatabaseException extends RuntimeException {
 
     /** The database's own exception. */
     public SQLException sqlException() {
-        return (SQLException) getCause();
+        return sqlException;
     }
 
     /** Whether a table, a view or a column is not there. */

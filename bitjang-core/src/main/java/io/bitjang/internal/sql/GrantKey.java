@@ -7,12 +7,14 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Base64;
+import java.util.zip.CRC32;
 
 /**
  * What a {@link LockId} says: name, fence and the random part that the table's column holds.
  *
- * <p>The text is base64url of: version, fence (8 bytes), random part (16), length of the type (2), type, id. So every statement
- * finds its row by primary key, and no index on the lock id is needed.
+ * <p>The text is base64url of: version, fence (8 bytes), random part (16), length of the type (2), type, id, CRC-32 of all that (4).
+ * So every statement finds its row by primary key, and no index on the lock id is needed; and a text that was cut off or mistyped
+ * is told apart from a lock that is gone.
  */
 public record GrantKey(LockName name, long fence, String secret) {
 
@@ -39,9 +41,10 @@ public record GrantKey(LockName name, long fence, String secret) {
     public LockId toLockId() {
         byte[] type = name.type().getBytes(StandardCharsets.UTF_8);
         byte[] id = name.id().getBytes(StandardCharsets.UTF_8);
-        ByteBuffer buffer = ByteBuffer.allocate(HEADER + type.length + id.length);
+        ByteBuffer buffer = ByteBuffer.allocate(HEADER + type.length + id.length + Integer.BYTES);
         buffer.put(VERSION).putLong(fence).put(Base64.getUrlDecoder().decode(secret));
         buffer.putShort((short) type.length).put(type).put(id);
+        buffer.putInt(checksum(buffer.array()));
         return new LockId(ENCODER.encodeToString(buffer.array()));
     }
 
@@ -51,9 +54,15 @@ public record GrantKey(LockName name, long fence, String secret) {
             if (text.length() > MAX_TEXT) {
                 throw new IllegalArgumentException("too long");
             }
-            ByteBuffer buffer = ByteBuffer.wrap(Base64.getUrlDecoder().decode(text));
+            byte[] bytes = Base64.getUrlDecoder().decode(text);
+            ByteBuffer buffer = ByteBuffer.wrap(bytes, 0, bytes.length - Integer.BYTES);
             if (buffer.remaining() <= HEADER || buffer.get() != VERSION) {
                 throw new IllegalArgumentException("too short or of another version");
+            }
+            // the last character has bits to spare: only one way to write them is the right one
+            if (checksum(bytes) != ByteBuffer.wrap(bytes).getInt(bytes.length - Integer.BYTES)
+                    || !ENCODER.encodeToString(bytes).equals(text)) {
+                throw new IllegalArgumentException("cut off or changed");
             }
             long fence = buffer.getLong();
             byte[] secret = new byte[SECRET_BYTES];
@@ -69,6 +78,13 @@ public record GrantKey(LockName name, long fence, String secret) {
             // not chained: a decoder's message may repeat parts of the secret
             throw new IllegalArgumentException("This text is no lock id (" + text.length() + " characters)");
         }
+    }
+
+    /** Of all but the last four bytes. */
+    private static int checksum(byte[] bytes) {
+        CRC32 crc = new CRC32();
+        crc.update(bytes, 0, bytes.length - Integer.BYTES);
+        return (int) crc.getValue();
     }
 
     private static String text(byte[] bytes) {

@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,12 +32,21 @@ public final class GuardSql {
         this.sql = sql;
     }
 
-    /** Refuses a connection that commits by itself: a guard would end before the caller's change begins. */
-    public static void requireTransaction(Connection connection) {
+    /** Refuses a transaction that could not be guarded. */
+    public void requireTransaction(Connection connection) {
         try {
             if (connection.getAutoCommit()) {
                 throw new IllegalStateException("A guard needs a transaction: this connection is in auto-commit mode. "
                         + "Call setAutoCommit(false), or begin a transaction, before the change and the guard.");
+            }
+            OptionalInt unproven = database.dialect().isolationOfManySnapshots();
+            // asked only where it matters: elsewhere asking may cost a round trip
+            if (unproven.isPresent() && unproven.getAsInt() == connection.getTransactionIsolation()) {
+                throw new IllegalStateException(
+                        "A guard can't prove at this isolation level that all that the transaction"
+                                + " has read is younger than the grant: "
+                                + database.dialect().id()
+                                + " takes a snapshot of each table by itself. Use READ COMMITTED or SERIALIZABLE.");
             }
         } catch (SQLException e) {
             throw new IllegalStateException("The connection is not usable: " + e.getMessage(), e);

@@ -77,7 +77,7 @@ final class LockSql {
                 .answering("fence", SOMEBODY_WAITS));
         release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PAST_PINS)
                 .answering("fence", SOMEBODY_WAITS));
-        releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PAST_PINS).answering("fence", SOMEBODY_WAITS));
+        releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PINNED).answering("fence", SOMEBODY_WAITS));
         releaseAt = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId")
                 .set("expires_at", "c.acquired_at + :micros")
                 .set("lock_id", ":lockIdOfNobody")
@@ -106,7 +106,9 @@ final class LockSql {
         check = Sql.parse(byName + " AND l.lock_id = :lockId AND l.expires_at > " + now);
         guard = Sql.parse("SELECT " + columns("l") + ", " + dialect.seenBySnapshot(locks) + " AS seen FROM " + locks
                 + " l WHERE l.type = :type AND l.id = :id AND l.lock_id = :lockId " + dialect.pin());
-        probe = Sql.parse("UPDATE " + locks + " SET probes = probes + 1 WHERE type = :type AND id = :id");
+        probe = change(Change.of(locks, Lock.PAST_PINS, "1 = 1")
+                .set("probes", "c.probes + 1")
+                .answering("probes", NOBODY_WAITS));
         insertFree = Sql.parse(dialect.insertFree(locks));
         counts = Sql.parse("""
             SELECT COALESCE(SUM(CASE WHEN lock_id IS NOT NULL AND expires_at > %2$s THEN 1 ELSE 0 END), 0),
@@ -115,8 +117,7 @@ final class LockSql {
               FROM %1$s""".formatted(locks, now));
         String idleSince = "(lock_id IS NULL OR expires_at <= %1$s) AND expires_at < %1$s - :idle".formatted(now);
         idle = Sql.parse("SELECT type, id, fence FROM " + locks + " WHERE " + idleSince + " " + dialect.limit());
-        deleteIdle = Sql.parse("DELETE FROM " + locks + " WHERE type = :type AND id = :id AND fence = :fence AND "
-                + idleSince + " AND " + dialect.boundedWait());
+        deleteIdle = Sql.parse(dialect.delete(locks, "fence = :fence AND " + idleSince));
         String audit =
                 "INSERT INTO " + tables.audit() + " (at_micros, kind, type, id, fence, from_owner, by_owner, reason) ";
         auditTakeOver =
@@ -157,6 +158,8 @@ final class LockSql {
 
     /** A page of the table. The filter chooses among fixed conditions; its values are bound. */
     Sql list(LockFilter filter) {
+        String type = dialect.sortable("l.type");
+        String id = dialect.sortable("l.id");
         StringBuilder sql = new StringBuilder("SELECT " + columns("l") + " FROM " + locks + " l WHERE ");
         sql.append(
                 switch (filter.state()) {
@@ -171,9 +174,11 @@ final class LockSql {
         sql.append(
                 filter.after() == null
                         ? ""
-                        : " AND (l.type > :afterType OR (l.type = :afterType AND l.id > :afterId))");
-        return Sql.parse(
-                sql.append(" ORDER BY l.type, l.id ").append(dialect.limit()).toString());
+                        : " AND (" + type + " > " + dialect.sortable(":afterType") + " OR (l.type = :afterType AND "
+                                + id + " > " + dialect.sortable(":afterId") + "))");
+        return Sql.parse(sql.append(" ORDER BY " + type + ", " + id + " ")
+                .append(dialect.limit())
+                .toString());
     }
 
     private Change.Builder free(String condition, Lock lock) {

@@ -151,7 +151,13 @@ public final class LockStore {
                     .map(name -> new Listed(name, claim.secret(), 0))
                     .toList();
             Params raise = Listed.bind(Params.none().set("fence", fence), json, rows);
-            database.run(session -> session.update(sql.raiseFences(), raise));
+            try {
+                database.run(session -> session.update(sql.raiseFences(), raise));
+            } catch (DatabaseException e) {
+                // the rows are granted with fences that differ: not to be used, and not to be tried again over them
+                throw new DatabaseException(
+                        DatabaseException.Meaning.FAILED, "A group of locks got no common fence", e.sqlException());
+            }
         }
         return Answer.granted(claim.secret(), fence << 3);
     }
@@ -253,16 +259,25 @@ public final class LockStore {
 
     /**
      * What became of an attempt whose answer never came. It writes the row first, so that an attempt that is still at work on it
-     * ends before the read; one that is still on its way is not seen.
+     * ends before the read; one that is still on its way is not seen. Nothing if the row is not there or not ours; if it is locked,
+     * that is busy.
      */
-    public Optional<LockRow> resolve(LockName name) {
-        database.run(session -> session.update(sql.probe, Params.of(name)));
-        return read(name);
+    public Optional<LockRow> resolve(LockName name, String secret) {
+        return database.run(session -> {
+            boolean written = session.number(sql.probe, Params.of(name)).isPresent();
+            Optional<LockRow> row = session.query(sql.read, Params.of(name), LockRow::read).stream()
+                    .findFirst();
+            if (!written && row.isPresent() && !row.get().isOf(secret)) {
+                throw new SQLException("The row is locked", "55P03");
+            }
+            return row.filter(found -> found.isOf(secret) && found.held());
+        });
     }
 
-    /** Tells the holder's process that others wait. */
-    public void markWanted(LockName name) {
-        database.run(session -> session.number(sql.markWanted, Params.of(name)));
+    /** Tells the holder's process that others wait; false if there is no holder, or the row is locked right now. */
+    public boolean markWanted(LockName name) {
+        return database.run(session -> session.number(sql.markWanted, Params.of(name)))
+                .isPresent();
     }
 
     /** The statements of the guard. */

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.sql;
+
+import java.util.Objects;
+
+/** What may be stored as a text, on every database alike. */
+public final class Texts {
+
+    private Texts() {}
+
+    /** By code points, as the databases sort; {@link String#compareTo} goes by UTF-16 units. */
+    public static int compare(String a, String b) {
+        for (int i = 0; i < Math.min(a.length(), b.length()); i++) {
+            if (a.charAt(i) != b.charAt(i)) {
+                return Integer.compare(rank(a.charAt(i)), rank(b.charAt(i)));
+            }
+        }
+        return Integer.compare(a.length(), b.length());
+    }
+
+    /** Surrogates stand for what is behind all other characters. */
+    private static int rank(char c) {
+        return Character.isSurrogate(c) ? c + 0x10000 : c;
+    }
+
+    /** Not null, not blank, at most so many code points, without U+0000 and lone surrogates; says what is wrong and where. */
+    public static String require(String what, String text, int max) {
+        Objects.requireNonNull(text, () -> "The " + what + " is null");
+        if (text.isBlank()) {
+            throw new IllegalArgumentException("The " + what + " is blank");
+        }
+        int length = text.codePointCount(0, text.length());
+        if (length > max) {
+            throw new IllegalArgumentException("The " + what + " has " + length + " characters, at most " + max
+                    + " are allowed: '" + text.substring(0, text.offsetByCodePoints(0, 40)) + "...'");
+        }
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == 0) {
+                throw new IllegalArgumentException("The " + what + " has U+0000 at position " + i);
+            }
+            if (Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))) {
+                i++;
+            } else if (Character.isSurrogate(c)) {
+                throw new IllegalArgumentException("The " + what + " has a lone surrogate at position " + i);
+            }
+        }
+        return text;
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit.contract;
+
+import io.bitjang.Lease;
+import io.bitjang.Locks;
+import io.bitjang.spi.LockEvent;
+import io.bitjang.testkit.CountingDataSource;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.BeforeEach;
+
+/** One more node, whose statements and events are seen and whose database can be made to fail or to hang. */
+public abstract class OnObservedLocks extends OnLocks {
+
+    /** A lease that is renewed every 100 ms. */
+    static final Duration SHORT = Duration.ofMillis(300);
+
+    /** What the node's statements go through. */
+    protected CountingDataSource seen;
+
+    /** The node. */
+    protected Locks node;
+
+    /** What happened on the node. */
+    final Queue<LockEvent> events = new ConcurrentLinkedQueue<>();
+
+    /** Threads. */
+    Crew crew;
+
+    /** For the contracts of this package. */
+    @SuppressWarnings("NullAway.Init")
+    protected OnObservedLocks() {}
+
+    @BeforeEach
+    final void observe() {
+        seen = new CountingDataSource(pool);
+        node = closing(Locks.builder(seen).owner("seen").listener(events::add).build());
+        crew = closing(new Crew());
+        // before the nodes are closed: they need their database for that
+        AutoCloseable up = this::up;
+        closing(up);
+        seen.reset();
+    }
+
+    /** From now on every statement of the node fails, as when the connection breaks. */
+    final void down() {
+        seen.onStatement(sql -> {
+            throw new SQLException("The database is down", "08006");
+        });
+    }
+
+    /** The database is well again. */
+    final void up() {
+        seen.clearHooks();
+    }
+
+    /** From now on every statement of the node hangs, until the gate is opened. */
+    final Gate hang() {
+        Gate gate = closing(new Gate());
+        seen.onStatement(sql -> gate.pass());
+        return gate;
+    }
+
+    final long count(LockEvent.Kind kind) {
+        return events.stream().filter(event -> event.kind() == kind).count();
+    }
+
+    /** Returns when such an event has been told. */
+    final void untilTold(LockEvent.Kind kind) throws Exception {
+        Crew.eventually("told " + kind, () -> count(kind) > 0);
+    }
+
+    /** Lets the holder's process lose it for good, without the process asking for its state. */
+    final void takeAway(Lease lease) {
+        lease.names().forEach(name -> other.admin().forceRelease(name, lease.fence(), "operator", "it hangs"));
+    }
+
+    /** Lets the node lose a lease for want of a database, and leaves it without one. */
+    final void letExpire(Lease lease) throws Exception {
+        down();
+        Crew.eventually(
+                "expired", () -> other.admin().find(lease.name()).stream().noneMatch(io.bitjang.LockData::held));
+    }
+}
