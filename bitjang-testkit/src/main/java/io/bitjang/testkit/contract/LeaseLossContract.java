@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 public abstract class LeaseLossContract extends OnObservedLocks {
 
     private Lease lost() throws Exception {
-        Lease lease = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
+        Lease lease = node.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
         takeAway(lease);
         untilTold(Kind.LOST);
         return lease;
@@ -57,7 +57,8 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         Lease lease = lost();
 
         assertThat(lease.state()).isEqualTo(Lease.State.LOST);
-        assertThat(lease.lostBecause()).hasValueSatisfying(why -> assertThat(why).contains("it hangs"));
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("it hangs"));
         assertThatCode(lease::close).doesNotThrowAnyException();
     }
 
@@ -73,7 +74,8 @@ public abstract class LeaseLossContract extends OnObservedLocks {
     @Test
     void closing_does_not_repeat_what_the_callback_has_told() throws Exception {
         Queue<Lease> told = new ConcurrentLinkedQueue<>();
-        Lease lease = node.lease(name("job")).lasting(SHORT).acquire(Wait.none()).onLost(told::add);
+        Lease lease =
+                node.lease(name("job")).lasting(LIVELY).acquire(Wait.none()).onLost(told::add);
         takeAway(lease);
         Crew.eventually("called back", () -> !told.isEmpty());
 
@@ -84,7 +86,7 @@ public abstract class LeaseLossContract extends OnObservedLocks {
     @Test
     void each_callback_is_called_once_on_a_thread_of_the_librarys() throws Exception {
         Queue<String> threads = new ConcurrentLinkedQueue<>();
-        Lease lease = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
+        Lease lease = node.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
         lease.onLost(gone -> threads.add(Thread.currentThread().getName()));
         lease.onLost(gone -> {
             throw new IllegalStateException("a callback that fails");
@@ -98,20 +100,19 @@ public abstract class LeaseLossContract extends OnObservedLocks {
 
         lease.close();
         assertThat(lease.isHeld()).isFalse();
-        assertThat(threads)
-                .hasSize(3)
-                .allSatisfy(thread -> assertThat(thread).startsWith("bitjang-"));
+        assertThat(threads).hasSize(3).allSatisfy(thread -> assertThat(thread).startsWith("bitjang-"));
         assertThat(count(Kind.LOST)).isEqualTo(1);
     }
 
     @Test
     void a_released_lease_calls_nobody_back() throws Exception {
         Queue<Lease> told = new ConcurrentLinkedQueue<>();
-        Lease lease = node.lease(name("job")).lasting(SHORT).acquire(Wait.none()).onLost(told::add);
+        Lease lease =
+                node.lease(name("job")).lasting(LIVELY).acquire(Wait.none()).onLost(told::add);
         lease.close();
         lease.onLost(told::add);
-        Lease next = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
-        Crew.eventually("the next one is renewed", () -> count(Kind.RENEWED) > 4);
+        Lease next = node.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
+        Crew.eventually("the next one is renewed", () -> count(Kind.RENEWED) > 1);
 
         assertThat(told).isEmpty();
         assertThat(lease.state()).isEqualTo(Lease.State.RELEASED);
@@ -140,8 +141,8 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         assertThatThrownBy(former::renew).isInstanceOf(NoLockException.class);
         assertThatCode(former::close).doesNotThrowAnyException();
         next.renew();
-        assertThat(other.admin().find(next.name())).hasValueSatisfying(data -> assertThat(data.fence())
-                .isEqualTo(next.fence()));
+        assertThat(other.admin().find(next.name()))
+                .hasValueSatisfying(data -> assertThat(data.fence()).isEqualTo(next.fence()));
     }
 
     @Test
@@ -221,7 +222,9 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         Lease lease = node.lease(name("job")).acquire(Wait.none());
         down();
 
-        assertThatThrownBy(lease::renew).isInstanceOf(LockingFailException.class).hasMessageContaining("down");
+        assertThatThrownBy(lease::renew)
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("down");
         assertThatThrownBy(() -> lease.ensure(Duration.ofSeconds(30))).isInstanceOf(LockingFailException.class);
 
         up();
@@ -233,10 +236,10 @@ public abstract class LeaseLossContract extends OnObservedLocks {
     @Test
     void a_maximum_hold_ends_the_renewing_and_says_why() throws Exception {
         Queue<Lease> told = new ConcurrentLinkedQueue<>();
-        Duration most = Duration.ofMillis(900);
+        Duration most = Duration.ofSeconds(2);
         long before = System.nanoTime();
         Lease lease = node.lease(name("job"))
-                .lasting(SHORT)
+                .lasting(LIVELY)
                 .maxHold(most)
                 .acquire(Wait.none())
                 .onLost(told::add);
@@ -246,7 +249,8 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isGreaterThan(most.minusMillis(20));
         Crew.eventually("called back", () -> !told.isEmpty());
         assertThat(lease.state()).isEqualTo(Lease.State.LOST);
-        assertThat(lease.lostBecause()).hasValueSatisfying(why -> assertThat(why).contains("maximum hold", "PT0.9S"));
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("maximum hold", "PT2S"));
         assertThat(count(Kind.RENEWED)).as("renewed until then").isPositive();
         assertThat(next.fence()).isGreaterThan(lease.fence());
     }

@@ -56,8 +56,8 @@ public abstract class WaitingContract extends OnObservedLocks {
     @Test
     void a_released_lock_is_handed_to_the_next_waiter_as_a_grant_of_its_own() throws Exception {
         Lease first = node.lease(name("job")).owner("first").acquire(Wait.none());
-        var waiter = crew.start(() ->
-                node.lease(name("job")).owner("second").note("next").acquire(Wait.forever()));
+        var waiter = crew.start(
+                () -> node.lease(name("job")).owner("second").note("next").acquire(Wait.forever()));
         waiter.untilItWaits();
         first.close();
         Lease second = waiter.result();
@@ -128,7 +128,7 @@ public abstract class WaitingContract extends OnObservedLocks {
 
     @Test
     void a_waiter_gets_a_lock_that_expires_without_a_release() throws Exception {
-        Lease held = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
+        Lease held = node.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
         var there = crew.start(() -> other.lease(name("job")).acquire(Wait.forever()));
         there.untilItWaits();
         down();
@@ -139,7 +139,7 @@ public abstract class WaitingContract extends OnObservedLocks {
 
     @Test
     void a_waiter_gets_a_lock_that_its_own_node_lost() throws Exception {
-        Lease held = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
+        Lease held = node.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
         var waiter = crew.start(() -> node.lease(name("job")).acquire(Wait.forever()));
         waiter.untilItWaits();
         takeAway(held);
@@ -217,7 +217,8 @@ public abstract class WaitingContract extends OnObservedLocks {
             seen.reset();
             held.close();
             waiter.result().close();
-            boolean read = seen.statements().stream().anyMatch(sql -> sql.startsWith("SELECT") && !sql.contains("MERGE"));
+            boolean read =
+                    seen.statements().stream().anyMatch(sql -> sql.startsWith("SELECT") && !sql.contains("MERGE"));
             withoutReading += read ? 0 : 1;
         }
 
