@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -27,6 +28,7 @@ class DocumentsTest {
             Pattern.compile("^```java\\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern ANY_BLOCK = Pattern.compile("^```.*?^```", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
+    private static final Pattern TEST = Pattern.compile("\\[`\\w+\\.(\\w+)`\\]\\(([^)]+)\\)");
     private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
 
     @Test
@@ -78,6 +80,19 @@ class DocumentsTest {
         assertThat(broken).isEmpty();
     }
 
+    @Test
+    void every_promise_names_tests_that_exist() {
+        Path guarantees = ROOT.resolve("docs/guarantees.md");
+        List<MatchResult> tests = TEST.matcher(read(guarantees)).results().toList();
+        assertThat(tests).hasSizeGreaterThan(10);
+        assertThat(tests)
+                .filteredOn(
+                        test -> !read(guarantees.resolveSibling(test.group(2))).contains(" " + test.group(1) + "("))
+                .extracting(test -> test.group(1))
+                .as("methods that are not in the class that is linked")
+                .isEmpty();
+    }
+
     private static boolean leadsSomewhere(Path document, String link) {
         String[] parts = link.split("#", 2);
         Path target = parts[0].isEmpty() ? document : document.resolveSibling(parts[0]);
@@ -87,7 +102,7 @@ class DocumentsTest {
     private static Set<String> anchors(Path document) {
         return headings(document).stream()
                 .map(heading -> heading.strip()
-                        .toLowerCase(java.util.Locale.ROOT)
+                        .toLowerCase(Locale.ROOT)
                         .replaceAll("[^\\p{L}\\p{N}\\- _]", "")
                         .replace(' ', '-'))
                 .collect(Collectors.toSet());

@@ -20,7 +20,9 @@ public final class Change {
         /** Against everybody, also against a guard's pin: for whatever gives the lock to someone new. */
         EXCLUSIVE,
         /** Past a pin, where the database can tell the two apart. */
-        PAST_PINS
+        PAST_PINS,
+        /** By the one who has pinned it: another's renewal of the row for a moment is waited for. */
+        PINNED
     }
 
     final String table;

@@ -24,8 +24,7 @@ final class PostgresDialect implements Dialect {
     public String write(Change change) {
         String locked = """
             WITH c AS MATERIALIZED (
-              SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR %3$s SKIP LOCKED)""".formatted(
-                change.table, change.condition, change.lock == Change.Lock.EXCLUSIVE ? "UPDATE" : "NO KEY UPDATE");
+              SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR %3$s)""".formatted(change.table, change.condition, lockClause(change.lock));
         String update = """
             UPDATE %1$s l SET
                 %2$s
@@ -39,7 +38,15 @@ final class PostgresDialect implements Dialect {
         }
         // CASE is lazy: without a flag no notification is made, which would serialise the commits of the whole server
         return locked + ",\nchanged AS (" + update + ")\nSELECT answer, CASE WHEN answer % 8 <> 0 THEN pg_notify('"
-                + change.channel + "', :type || chr(31) || :id)::text END FROM changed";
+                + change.channel + "', char_length(:type) || ':' || :type || :id)::text END FROM changed";
+    }
+
+    private static String lockClause(Change.Lock lock) {
+        return switch (lock) {
+            case EXCLUSIVE -> "UPDATE SKIP LOCKED";
+            case PAST_PINS -> "NO KEY UPDATE SKIP LOCKED";
+            case PINNED -> "NO KEY UPDATE";
+        };
     }
 
     @Override

@@ -24,7 +24,7 @@ final class Waiter {
     final Request request;
     final Deadline deadline;
     private final Wait wait;
-    private final CompletableFuture<Lease> result = new CompletableFuture<>();
+    private final CompletableFuture<LeaseHandle> result = new CompletableFuture<>();
     private volatile boolean answered;
     private volatile @Nullable LockException failure;
     private volatile @Nullable LockData holder;
@@ -37,7 +37,7 @@ final class Waiter {
     }
 
     /** Hands over the lease; false if the waiter has gone. */
-    boolean serve(Lease lease) {
+    boolean serve(LeaseHandle lease) {
         return result.complete(lease);
     }
 
@@ -50,7 +50,7 @@ final class Waiter {
         return result.isDone();
     }
 
-    CompletableFuture<Lease> result() {
+    CompletableFuture<LeaseHandle> result() {
         return result;
     }
 

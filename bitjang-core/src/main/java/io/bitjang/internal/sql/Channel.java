@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A connection on which the database tells that locks were freed. The driver's class is reached by reflection, because the core
@@ -57,16 +58,26 @@ public final class Channel implements AutoCloseable {
             Object[] received = (Object[]) getNotifications.invoke(driverConnection, millis);
             for (Object notification : received == null ? new Object[0] : received) {
                 String payload = (String) getParameter.invoke(notification);
-                int separator = payload.indexOf('\u001f');
-                if (separator > 0) {
-                    freed.add(LockName.of(payload.substring(0, separator), payload.substring(separator + 1)));
-                }
+                parse(payload).ifPresent(freed::add);
             }
             return freed;
         } catch (InvocationTargetException e) {
             throw new SQLException("The connection for notifications broke: " + e.getCause(), e.getCause());
         } catch (ReflectiveOperationException e) {
             throw new SQLException("This driver gives no notifications: " + e, e);
+        }
+    }
+
+    /** The payload is the length of the type in code points, a colon, the type and the id. */
+    private static Optional<LockName> parse(String payload) {
+        try {
+            int colon = payload.indexOf(':');
+            String both = payload.substring(colon + 1);
+            int end = both.offsetByCodePoints(0, Integer.parseInt(payload.substring(0, colon)));
+            return Optional.of(LockName.of(both.substring(0, end), both.substring(end)));
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            // another application uses the channel's name
+            return Optional.empty();
         }
     }
 

@@ -8,6 +8,7 @@ import java.lang.reflect.Proxy;
 import java.sql.SQLException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 
 /** Where a database hangs: whoever comes to it stops until it is opened. Closing opens it. */
@@ -29,6 +30,21 @@ final class Gate implements AutoCloseable {
         }
     }
 
+    /** A source that hands out connections only through the gate while that is shut, as a pool that is exhausted. */
+    DataSource before(DataSource target, BooleanSupplier shut) {
+        return (DataSource) Proxy.newProxyInstance(
+                Gate.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("getConnection") && shut.getAsBoolean()) {
+                        pass();
+                    }
+                    try {
+                        return method.invoke(target, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause() == null ? e : e.getCause();
+                    }
+                });
+    }
+
     /** Returns when someone has come to the gate. */
     void untilReached() throws InterruptedException {
         assertThat(reached.await(Crew.PATIENCE.toSeconds(), TimeUnit.SECONDS))
@@ -43,20 +59,5 @@ final class Gate implements AutoCloseable {
     @Override
     public void close() {
         open();
-    }
-
-    /** A source whose connections can be had only through the gate, as from a pool that is exhausted. */
-    DataSource before(DataSource target) {
-        return (DataSource) Proxy.newProxyInstance(
-                Gate.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("getConnection")) {
-                        pass();
-                    }
-                    try {
-                        return method.invoke(target, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause() == null ? e : e.getCause();
-                    }
-                });
     }
 }

@@ -45,8 +45,8 @@ public abstract class LeaseAllContract extends OnObservedLocks {
 
         assertThat(group.names()).containsExactlyElementsOf(abc());
         assertThat(group.name()).isEqualTo(lockName("a"));
-        assertThat(abc()).allSatisfy(name -> assertThat(other.admin().find(name))
-                .hasValueSatisfying(data -> {
+        assertThat(abc())
+                .allSatisfy(name -> assertThat(other.admin().find(name)).hasValueSatisfying(data -> {
                     assertThat(data.held()).isTrue();
                     assertThat(data.fence()).isEqualTo(group.fence());
                     assertThat(data.owner()).isEqualTo("kim");
@@ -72,14 +72,17 @@ public abstract class LeaseAllContract extends OnObservedLocks {
         long fenceOfA = other.admin().find(lockName("a")).orElseThrow().fence();
 
         assertThat(locks.leaseAll(abc()).tryAcquire()).isEmpty();
-        assertThatThrownBy(() -> locks.leaseAll(abc()).acquire(Wait.none()))
-                .isInstanceOf(AlreadyLockedException.class);
+        assertThatThrownBy(() -> locks.leaseAll(abc()).acquire(Wait.none())).isInstanceOf(AlreadyLockedException.class);
 
         assertThat(other.admin().find(lockName("a")).orElseThrow().fence()).isEqualTo(fenceOfA);
         assertThat(isHeld(lockName("a"))).isFalse();
         assertThat(isHeld(lockName("c"))).isFalse();
-        assertThat(other.lease(lockName("a")).tryAcquire()).as("no row is left locked").isPresent();
-        assertThat(other.lease(lockName("c")).tryAcquire()).as("no row is left locked").isPresent();
+        assertThat(other.lease(lockName("a")).tryAcquire())
+                .as("no row is left locked")
+                .isPresent();
+        assertThat(other.lease(lockName("c")).tryAcquire())
+                .as("no row is left locked")
+                .isPresent();
         b.renew();
     }
 
@@ -102,12 +105,12 @@ public abstract class LeaseAllContract extends OnObservedLocks {
         Lease group = locks.leaseAll(abc()).acquire(Wait.none());
 
         assertThat(group.fence()).isGreaterThan(ahead);
-        assertThat(abc()).allSatisfy(name -> assertThat(other.admin().find(name).map(LockData::fence))
-                .contains(group.fence()));
+        assertThat(abc())
+                .allSatisfy(name -> assertThat(other.admin().find(name).map(LockData::fence))
+                        .contains(group.fence()));
         group.close();
-        abc().forEach(name -> assertThat(
-                        other.lease(name).acquire(Wait.none()).fence())
-                .isGreaterThan(group.fence()));
+        abc().forEach(name ->
+                assertThat(other.lease(name).acquire(Wait.none()).fence()).isGreaterThan(group.fence()));
     }
 
     @Test
@@ -172,8 +175,8 @@ public abstract class LeaseAllContract extends OnObservedLocks {
         group.close();
 
         assertThat(group.state()).isEqualTo(Lease.State.RELEASED);
-        assertThat(abc()).allSatisfy(name ->
-                assertThat(other.lease(name).tryAcquire()).isPresent());
+        assertThat(abc())
+                .allSatisfy(name -> assertThat(other.lease(name).tryAcquire()).isPresent());
     }
 
     @Test
@@ -183,8 +186,8 @@ public abstract class LeaseAllContract extends OnObservedLocks {
         Crew.eventually("renewed past its time", () -> count(Kind.RENEWED) >= 6L * abc().size());
 
         assertThat(group.state()).isEqualTo(Lease.State.HELD);
-        assertThat(abc()).allSatisfy(name ->
-                assertThat(other.lease(name).tryAcquire()).isEmpty());
+        assertThat(abc())
+                .allSatisfy(name -> assertThat(other.lease(name).tryAcquire()).isEmpty());
         group.renew();
         assertThat(count(Kind.LOST)).isZero();
     }
@@ -198,7 +201,8 @@ public abstract class LeaseAllContract extends OnObservedLocks {
 
         untilTold(Kind.LOST);
         assertThat(group.isHeld()).isFalse();
-        assertThat(group.lostBecause()).hasValueSatisfying(why -> assertThat(why).contains("it hangs"));
+        assertThat(group.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("it hangs"));
     }
 
     @Test
@@ -208,13 +212,16 @@ public abstract class LeaseAllContract extends OnObservedLocks {
         group.guard(mine);
         letExpire(group);
 
-        assertThat(abc()).allSatisfy(name ->
-                assertThat(other.lease(name).tryAcquire()).as("pinned").isEmpty());
+        assertThat(abc())
+                .allSatisfy(name ->
+                        assertThat(other.lease(name).tryAcquire()).as("pinned").isEmpty());
         assertThat(other.leaseAll(abc()).tryAcquire()).as("pinned").isEmpty();
 
         mine.commit();
-        assertThat(abc()).allSatisfy(name ->
-                assertThat(other.lease(name).tryAcquire()).as("not pinned").isPresent());
+        assertThat(abc())
+                .allSatisfy(name -> assertThat(other.lease(name).tryAcquire())
+                        .as("not pinned")
+                        .isPresent());
     }
 
     @Test
@@ -287,10 +294,13 @@ public abstract class LeaseAllContract extends OnObservedLocks {
                     List<Integer> chosen = new ArrayList<>(List.of(0, 1, 2, 3, 4, 5));
                     Collections.shuffle(chosen, random);
                     List<Integer> group = chosen.subList(0, 2 + random.nextInt(3));
-                    List<LockName> locked = group.stream().map(i -> lockName("n" + i)).toList();
+                    List<LockName> locked =
+                            group.stream().map(i -> lockName("n" + i)).toList();
                     try (Lease lease = mine.leaseAll(locked).acquire(Wait.upTo(Crew.PATIENCE))) {
                         for (int i : group) {
-                            assertThat(holders.incrementAndGet(i)).as("holders of %d", i).isEqualTo(1);
+                            assertThat(holders.incrementAndGet(i))
+                                    .as("holders of %d", i)
+                                    .isEqualTo(1);
                             assertThat(lease.fence()).isGreaterThan(fences[i]);
                             fences[i] = lease.fence();
                         }

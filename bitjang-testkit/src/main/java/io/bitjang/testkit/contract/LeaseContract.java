@@ -84,9 +84,8 @@ public abstract class LeaseContract extends OnObservedLocks {
 
         assertThatThrownBy(() -> other.lease(name("job")).acquire(Wait.upTo(Duration.ofMillis(150))))
                 .asInstanceOf(InstanceOfAssertFactories.type(AlreadyLockedException.class))
-                .satisfies(refusal -> assertThat(refusal.holder())
-                        .map(LockData::owner)
-                        .contains("kim"));
+                .satisfies(refusal ->
+                        assertThat(refusal.holder()).map(LockData::owner).contains("kim"));
     }
 
     @Test
@@ -108,9 +107,10 @@ public abstract class LeaseContract extends OnObservedLocks {
 
         assertThat(usual.remaining()).isBetween(Duration.ofSeconds(20), Duration.ofSeconds(30));
         assertThat(set.remaining()).isBetween(Duration.ofSeconds(100), Duration.ofSeconds(120));
-        assertThat(other.admin().find(set.name())).hasValueSatisfying(data -> assertThat(data.remaining())
-                .as("ends here before it ends in the database")
-                .isGreaterThanOrEqualTo(set.remaining()));
+        assertThat(other.admin().find(set.name()))
+                .hasValueSatisfying(data -> assertThat(data.remaining())
+                        .as("ends here before it ends in the database")
+                        .isGreaterThanOrEqualTo(set.remaining()));
     }
 
     @Test
@@ -165,9 +165,8 @@ public abstract class LeaseContract extends OnObservedLocks {
     @Test
     void a_body_runs_under_the_lease_and_the_lock_is_free_afterwards() {
         AtomicReference<Boolean> free = new AtomicReference<>();
-        boolean ran = locks.lease(name("job")).tryRun(() -> free.set(other.lease(name("job"))
-                .tryAcquire()
-                .isPresent()));
+        boolean ran = locks.lease(name("job"))
+                .tryRun(() -> free.set(other.lease(name("job")).tryAcquire().isPresent()));
         assertThat(ran).isTrue();
         assertThat(free.get()).isFalse();
 
@@ -289,7 +288,8 @@ public abstract class LeaseContract extends OnObservedLocks {
 
     @Test
     void a_lease_that_was_held_long_enough_is_free_when_it_is_closed() throws Exception {
-        Lease lease = locks.lease(name("job")).notFreeBefore(Duration.ofMillis(30)).acquire(Wait.none());
+        Lease lease =
+                locks.lease(name("job")).notFreeBefore(Duration.ofMillis(30)).acquire(Wait.none());
         Thread.sleep(60);
         lease.close();
 

@@ -57,7 +57,8 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         Lease lease = lost();
 
         assertThat(lease.state()).isEqualTo(Lease.State.LOST);
-        assertThat(lease.lostBecause()).hasValueSatisfying(why -> assertThat(why).contains("it hangs"));
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("it hangs"));
         assertThatCode(lease::close).doesNotThrowAnyException();
     }
 
@@ -73,7 +74,8 @@ public abstract class LeaseLossContract extends OnObservedLocks {
     @Test
     void closing_does_not_repeat_what_the_callback_has_told() throws Exception {
         Queue<Lease> told = new ConcurrentLinkedQueue<>();
-        Lease lease = node.lease(name("job")).lasting(SHORT).acquire(Wait.none()).onLost(told::add);
+        Lease lease =
+                node.lease(name("job")).lasting(SHORT).acquire(Wait.none()).onLost(told::add);
         takeAway(lease);
         Crew.eventually("called back", () -> !told.isEmpty());
 
@@ -98,16 +100,15 @@ public abstract class LeaseLossContract extends OnObservedLocks {
 
         lease.close();
         assertThat(lease.isHeld()).isFalse();
-        assertThat(threads)
-                .hasSize(3)
-                .allSatisfy(thread -> assertThat(thread).startsWith("bitjang-"));
+        assertThat(threads).hasSize(3).allSatisfy(thread -> assertThat(thread).startsWith("bitjang-"));
         assertThat(count(Kind.LOST)).isEqualTo(1);
     }
 
     @Test
     void a_released_lease_calls_nobody_back() throws Exception {
         Queue<Lease> told = new ConcurrentLinkedQueue<>();
-        Lease lease = node.lease(name("job")).lasting(SHORT).acquire(Wait.none()).onLost(told::add);
+        Lease lease =
+                node.lease(name("job")).lasting(SHORT).acquire(Wait.none()).onLost(told::add);
         lease.close();
         lease.onLost(told::add);
         Lease next = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
@@ -140,8 +141,8 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         assertThatThrownBy(former::renew).isInstanceOf(NoLockException.class);
         assertThatCode(former::close).doesNotThrowAnyException();
         next.renew();
-        assertThat(other.admin().find(next.name())).hasValueSatisfying(data -> assertThat(data.fence())
-                .isEqualTo(next.fence()));
+        assertThat(other.admin().find(next.name()))
+                .hasValueSatisfying(data -> assertThat(data.fence()).isEqualTo(next.fence()));
     }
 
     @Test
@@ -221,7 +222,9 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         Lease lease = node.lease(name("job")).acquire(Wait.none());
         down();
 
-        assertThatThrownBy(lease::renew).isInstanceOf(LockingFailException.class).hasMessageContaining("down");
+        assertThatThrownBy(lease::renew)
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("down");
         assertThatThrownBy(() -> lease.ensure(Duration.ofSeconds(30))).isInstanceOf(LockingFailException.class);
 
         up();
@@ -246,7 +249,8 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isGreaterThan(most.minusMillis(20));
         Crew.eventually("called back", () -> !told.isEmpty());
         assertThat(lease.state()).isEqualTo(Lease.State.LOST);
-        assertThat(lease.lostBecause()).hasValueSatisfying(why -> assertThat(why).contains("maximum hold", "PT0.9S"));
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("maximum hold", "PT0.9S"));
         assertThat(count(Kind.RENEWED)).as("renewed until then").isPositive();
         assertThat(next.fence()).isGreaterThan(lease.fence());
     }

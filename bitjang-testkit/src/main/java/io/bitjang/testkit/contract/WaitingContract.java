@@ -56,8 +56,8 @@ public abstract class WaitingContract extends OnObservedLocks {
     @Test
     void a_released_lock_is_handed_to_the_next_waiter_as_a_grant_of_its_own() throws Exception {
         Lease first = node.lease(name("job")).owner("first").acquire(Wait.none());
-        var waiter = crew.start(() ->
-                node.lease(name("job")).owner("second").note("next").acquire(Wait.forever()));
+        var waiter = crew.start(
+                () -> node.lease(name("job")).owner("second").note("next").acquire(Wait.forever()));
         waiter.untilItWaits();
         first.close();
         Lease second = waiter.result();
@@ -217,7 +217,8 @@ public abstract class WaitingContract extends OnObservedLocks {
             seen.reset();
             held.close();
             waiter.result().close();
-            boolean read = seen.statements().stream().anyMatch(sql -> sql.startsWith("SELECT") && !sql.contains("MERGE"));
+            boolean read =
+                    seen.statements().stream().anyMatch(sql -> sql.startsWith("SELECT") && !sql.contains("MERGE"));
             withoutReading += read ? 0 : 1;
         }
 

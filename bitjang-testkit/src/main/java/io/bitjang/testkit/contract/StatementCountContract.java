@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.bitjang.AlreadyLockedException;
+import io.bitjang.Lease;
+import io.bitjang.LockId;
+import io.bitjang.Locks;
+import io.bitjang.Wait;
+import io.bitjang.spi.LockEvent;
+import io.bitjang.spi.LockEvent.Kind;
+import io.bitjang.testkit.CountingDataSource;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What each operation costs: statements, which are round trips, and connections. No setting of a connection is changed on the way,
+ * an operation has at most one connection, and a lock that is held has none.
+ */
+public abstract class StatementCountContract extends OnObservedLocks {
+
+    private boolean settingsMayChange;
+
+    private boolean is(String product) {
+        return database.name().equals(product);
+    }
+
+    private void cost(String what, int statements, ThrowingCallable operation) throws Exception {
+        assertThat(spent(operation)).as("%s: %s", what, seen.statements()).isEqualTo(statements);
+    }
+
+    /** How many statements it took; looks at connections and settings, too. */
+    private int spent(ThrowingCallable operation) throws Exception {
+        seen.reset();
+        try {
+            operation.call();
+        } catch (Exception e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+        assertThat(seen.maxOpen()).as("connections at a time").isLessThanOrEqualTo(1);
+        assertThat(seen.open()).as("connections afterwards").isZero();
+        if (!settingsMayChange) {
+            assertThat(seen.settingsChanged()).isEmpty();
+            assertThat(seen.commits()).isZero();
+            assertThat(seen.rollbacks()).isZero();
+        }
+        return seen.statements().size();
+    }
+
+    @AfterEach
+    void each_statement_was_a_round_trip_of_its_own() {
+        assertThat(seen.roundTrips()).isEqualTo(seen.statements().size());
+    }
+
+    @Test
+    void an_uncontended_acquire_is_one_statement() throws Exception {
+        // MySQL: a row that this node knows nothing of is read before it is inserted or taken
+        cost("unknown name", is("mysql") ? 2 : 1, () -> node.lease(name("a")).tryAcquire());
+        other.lease(name("b")).acquire(Wait.none()).close();
+        cost("freed by another node", is("mysql") ? 2 : 1, () -> node.lease(name("b")).tryAcquire());
+        node.lease(name("c")).acquire(Wait.none()).close();
+        cost("freed by this node", 1, () -> node.lease(name("c")).tryAcquire());
+    }
+
+    @Test
+    void a_wait_for_a_free_lock_is_one_statement() throws Exception {
+        node.lease(name("job")).acquire(Wait.none()).close();
+        cost("acquire that may wait", 1, () -> node.lease(name("job")).acquire(Wait.forever()));
+    }
+
+    @Test
+    void a_release_is_one_statement() throws Exception {
+        Lease lease = node.lease(name("job")).acquire(Wait.none());
+        cost("release", 1, lease::close);
+        cost("second close", 0, lease::close);
+        LockId lockId = node.manager().tryLock("order", name("42"));
+        cost("release of an offline lock", 1, () -> node.manager().releaseLock(lockId));
+    }
+
+    @Test
+    void a_renewal_on_demand_is_one_statement() throws Exception {
+        Lease lease = node.lease(name("job")).acquire(Wait.none());
+        cost("renew", 1, lease::renew);
+        cost("ensure what is there", 0, () -> lease.ensure(Duration.ofSeconds(1)));
+    }
+
+    @Test
+    void what_a_lease_knows_by_itself_costs_nothing() throws Exception {
+        Lease lease = node.lease(name("job")).acquire(Wait.none());
+        cost("state", 0, () -> {
+            lease.state();
+            lease.remaining();
+            lease.fence();
+            lease.isHeld();
+            lease.lostBecause();
+        });
+    }
+
+    @Test
+    void an_offline_lock_costs_one_statement_at_each_step() throws Exception {
+        LockId first = node.manager().tryLock("order", name("42"));
+        node.manager().releaseLock(first);
+        List<LockId> id = new ArrayList<>();
+        cost("tryLock", 1, () -> id.add(node.manager().tryLock("order", name("42"))));
+        cost("check", 1, () -> node.manager().checkLock(id.get(0)));
+        cost("extend", 1, () -> node.manager().extendLockExpiration(id.get(0), Duration.ofMinutes(1)));
+        cost("renew", 1, () -> node.manager().renew(id.get(0), Duration.ofMinutes(1)));
+        cost("leave", 1, () -> node.manager().leave(id.get(0), Duration.ofSeconds(30)));
+    }
+
+    @Test
+    void a_lock_by_owner_costs_one_statement_at_each_step() throws Exception {
+        node.distLock().tryLock(name("batch"), "kim", Duration.ofMinutes(1));
+        node.distLock().unlock(name("batch"), "kim");
+        cost("tryLock", 1, () -> node.distLock().tryLock(name("batch"), "kim", Duration.ofMinutes(1)));
+        cost("unlock", 1, () -> node.distLock().unlock(name("batch"), "kim"));
+    }
+
+    @Test
+    void a_failed_attempt_is_one_statement() throws Exception {
+        other.lease(name("job")).acquire(Wait.none());
+        cost("refused", 1, () -> assertThat(node.lease(name("job")).tryAcquire()).isEmpty());
+        cost("refused with an exception", 1, () -> assertThatThrownBy(
+                        () -> node.lease(name("job")).acquire(Wait.none()))
+                .isInstanceOf(AlreadyLockedException.class));
+        other.manager().tryLock("order", name("42"), "kim");
+        cost("refused, with the holder's details", 1, () -> assertThatThrownBy(
+                        () -> node.manager().tryLock("order", name("42")))
+                .isInstanceOf(AlreadyLockedException.class)
+                .hasMessageContaining("kim"));
+    }
+
+    @Test
+    void a_failed_attempt_at_what_this_node_freed_last_is_at_most_two_statements() throws Exception {
+        node.lease(name("job")).acquire(Wait.none()).close();
+        other.lease(name("job")).acquire(Wait.none());
+
+        // MySQL: the belief that it is still free was wrong
+        cost("refused", is("mysql") ? 2 : 1, () -> assertThat(
+                        node.lease(name("job")).tryAcquire())
+                .isEmpty());
+        cost("refused again", 1, () -> assertThat(node.lease(name("job")).tryAcquire()).isEmpty());
+    }
+
+    @Test
+    void a_take_over_of_an_expired_lock_is_as_cheap_as_a_free_one() throws Exception {
+        LockId lapsed = other.manager().tryLock("order", name("42"), "kim", Duration.ofMillis(50));
+        Crew.eventually("expired", () -> other.admin().find(lapsed.name()).stream().noneMatch(io.bitjang.LockData::held));
+
+        cost("take-over", is("mysql") ? 2 : 1, () -> node.lease(lapsed.name()).acquire(Wait.none()));
+    }
+
+    @Test
+    void a_hand_over_is_one_statement() throws Exception {
+        Lease held = node.lease(name("job")).acquire(Wait.none());
+        var waiter = crew.start(() -> node.lease(name("job")).acquire(Wait.forever()));
+        waiter.untilItWaits();
+        // the one who waits looks at the table once a second; that is not part of the hand-over
+        Crew.eventually("quiet", () -> {
+            int before = seen.roundTrips();
+            Thread.sleep(50);
+            return seen.roundTrips() == before;
+        });
+
+        cost("hand-over", 1, () -> {
+            held.close();
+            waiter.result();
+        });
+        assertThat(count(Kind.HANDED_OVER)).isEqualTo(1);
+    }
+
+    @Test
+    void threads_that_queue_here_cost_nothing_while_this_node_has_the_lock() throws Exception {
+        Lease held = node.lease(name("job")).acquire(Wait.none());
+        seen.reset();
+        for (int i = 0; i < 20; i++) {
+            crew.start(() -> {
+                try (Lease lease = node.lease(name("job")).acquire(Wait.forever())) {
+                    return lease.fence();
+                }
+            });
+        }
+        Thread.sleep(500);
+
+        assertThat(seen.statements()).as("one look at the table at most").hasSizeLessThanOrEqualTo(1);
+        held.close();
+        Crew.eventually("all had it", () -> count(Kind.RELEASED) == 21);
+    }
+
+    @Test
+    void several_known_locks_are_taken_and_freed_in_one_statement() throws Exception {
+        String[] names = {name("a"), name("b"), name("c")};
+        settingsMayChange = is("h2");
+        node.leaseAll(names).acquire(Wait.none()).close();
+        List<Lease> group = new ArrayList<>();
+
+        // H2 has no statement that takes several rows or none: insert, lock, update, read in a transaction
+        cost("group", is("h2") ? 4 : 1, () -> group.add(node.leaseAll(names).acquire(Wait.none())));
+        if (is("h2")) {
+            assertThat(seen.settingsChanged()).containsExactly("setAutoCommit(false)", "setAutoCommit(true)");
+            assertThat(seen.commits()).isEqualTo(1);
+        }
+        settingsMayChange = false;
+        cost("release of a group", 1, () -> group.get(0).close());
+    }
+
+    @Test
+    void a_thousand_leases_are_renewed_in_one_statement() throws Exception {
+        int leases = 1000;
+        List<Crew.Job<Integer>> jobs = new ArrayList<>();
+        for (int thread = 0; thread < 4; thread++) {
+            int from = thread * leases / 4;
+            jobs.add(crew.start(() -> {
+                for (int i = from; i < from + leases / 4; i++) {
+                    node.lease(name("many" + i)).lasting(Duration.ofSeconds(6)).acquire(Wait.none());
+                }
+                return from;
+            }));
+        }
+        for (Crew.Job<Integer> job : jobs) {
+            job.result();
+        }
+        // those that were acquired at different times are renewed together before long
+        Crew.eventually("each renewed twice", () -> events.stream()
+                        .filter(event -> event.kind() == Kind.RENEWED)
+                        .collect(Collectors.groupingBy(LockEvent::name, Collectors.counting()))
+                        .values()
+                        .stream()
+                        .filter(times -> times >= 2)
+                        .count()
+                == leases);
+        Crew.eventually("between two renewals", () -> {
+            long before = count(Kind.RENEWED);
+            Thread.sleep(200);
+            return count(Kind.RENEWED) == before;
+        });
+        events.clear();
+
+        cost("renewal of all", 1, () -> Crew.eventually("renewed", () -> count(Kind.RENEWED) >= leases));
+        assertThat(count(Kind.RENEWED)).isEqualTo(leases);
+        assertThat(count(Kind.LOST)).isZero();
+    }
+
+    @Test
+    void nothing_happens_between_renewals() throws Exception {
+        Lease lease = node.lease(name("job")).lasting(Duration.ofMinutes(1)).acquire(Wait.none());
+
+        cost("holding for a second", 0, () -> Thread.sleep(1000));
+        assertThat(seen.opened()).as("connections").isZero();
+        assertThat(lease.isHeld()).isTrue();
+    }
+
+    @Test
+    void nothing_happens_while_idle() throws Exception {
+        CountingDataSource quiet = new CountingDataSource(pool);
+        closing(Locks.builder(quiet).owner("quiet").build());
+        quiet.reset();
+        Thread.sleep(1000);
+
+        assertThat(quiet.statements()).isEmpty();
+        assertThat(quiet.opened()).isZero();
+        assertThat(threads()).isEmpty();
+    }
+
+    @Test
+    void the_threads_end_when_nothing_is_locked_any_more() throws Exception {
+        Lease held = other.lease(name("job")).lasting(SHORT).acquire(Wait.none());
+        var waiter = crew.start(() -> node.lease(name("job")).lasting(SHORT).acquire(Wait.forever()));
+        waiter.untilItWaits();
+        held.close();
+        waiter.result().close();
+        assertThat(threads()).isNotEmpty();
+
+        Crew.eventually("no thread is left", () -> threads().isEmpty());
+        assertThat(seen.open()).isZero();
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(thread -> thread.startsWith("bitjang-"))
+                .toList();
+    }
+
+    @Test
+    void a_guard_is_one_statement_on_the_callers_connection_and_none_elsewhere() throws Exception {
+        Lease lease = node.lease(name("job")).acquire(Wait.none());
+        LockId lockId = node.manager().tryLock("order", name("42"));
+        CountingDataSource callers = new CountingDataSource(database.dataSource());
+        try (Connection mine = callers.getConnection()) {
+            mine.setAutoCommit(false);
+            callers.reset();
+            cost("guard", 0, () -> lease.guard(mine));
+            assertThat(callers.statements()).hasSize(1);
+            cost("check in the transaction", 0, () -> node.manager().checkLock(mine, lockId));
+            assertThat(callers.statements()).hasSize(2);
+            cost("release in the transaction", 0, () -> node.manager().releaseLock(mine, lockId));
+            assertThat(callers.statements()).hasSizeBetween(3, 4);
+            assertThat(callers.settingsChanged()).isEmpty();
+            assertThat(callers.commits() + callers.rollbacks()).isZero();
+            mine.commit();
+        }
+    }
+
+    @Test
+    void a_pool_without_auto_commit_is_served_with_one_commit_and_no_change() throws Exception {
+        HikariConfig manual = new HikariConfig();
+        manual.setDataSource(database.dataSource());
+        manual.setMaximumPoolSize(2);
+        manual.setMinimumIdle(0);
+        manual.setAutoCommit(false);
+        CountingDataSource counted = new CountingDataSource(closing(new HikariDataSource(manual)));
+        Locks mine = closing(Locks.builder(counted).owner("mine").build());
+        mine.lease(name("job")).acquire(Wait.none()).close();
+        counted.reset();
+
+        Lease lease = mine.lease(name("job")).acquire(Wait.none());
+
+        assertThat(counted.statements()).hasSize(1);
+        assertThat(counted.commits()).isEqualTo(1);
+        assertThat(counted.settingsChanged()).isEmpty();
+        lease.close();
+        assertThat(other.lease(name("job")).tryAcquire()).isPresent();
+    }
+}
