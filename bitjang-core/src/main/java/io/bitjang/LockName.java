@@ -20,7 +20,7 @@ public record LockName(String type, String id) implements Comparable<LockName> {
 
     private static final int MAX = 255;
     private static final Comparator<LockName> ORDER =
-            Comparator.comparing(LockName::type).thenComparing(LockName::id);
+            Comparator.comparing(LockName::type, Texts::compare).thenComparing(LockName::id, Texts::compare);
 
     /** Checks both parts and names the part that is wrong. */
     public LockName {

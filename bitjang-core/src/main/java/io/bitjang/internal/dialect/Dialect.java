@@ -121,6 +121,11 @@ public interface Dialect {
         return "";
     }
 
+    /** A text to sort by, so that the order is that of the code points. */
+    default String sortable(String text) {
+        return text;
+    }
+
     /** Limits a query to {@code :limit} rows. */
     default String limit() {
         return "LIMIT :limit";

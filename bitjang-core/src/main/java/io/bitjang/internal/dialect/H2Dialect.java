@@ -116,6 +116,12 @@ final class H2Dialect implements Dialect {
             WHEN NOT MATCHED THEN INSERT (type, id, fence, expires_at) VALUES (r.type, r.id, 0, %3$s)""".formatted(table, listedRows(), NOW);
     }
 
+    /** H2 sorts by UTF-16 units otherwise. */
+    @Override
+    public String sortable(String text) {
+        return "STRINGTOUTF8(" + text + ")";
+    }
+
     /** H2's REPEATABLE READ takes a snapshot of each table when it is first touched. */
     @Override
     public OptionalInt isolationOfManySnapshots() {

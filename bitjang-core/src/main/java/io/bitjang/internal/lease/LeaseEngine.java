@@ -123,12 +123,35 @@ public final class LeaseEngine {
             events.tell(Kind.REFUSED, names, 0, request.owner(), holder == null ? null : holder.toString());
             return outcome;
         }
-        Kind kind = answer.reentered() ? Kind.REENTERED : answer.takenOver() ? Kind.TAKEN_OVER : Kind.ACQUIRED;
-        events.tell(kind, names, answer.fence(), request.owner(), null);
-        if (answer.takenOver() && settings.audit()) {
-            names.forEach(name -> audit(name, answer.fence()));
+        if (names.size() == 1) {
+            Kind kind = answer.reentered() ? Kind.REENTERED : answer.takenOver() ? Kind.TAKEN_OVER : Kind.ACQUIRED;
+            granted(names.get(0), answer.fence(), request.owner(), kind);
+        } else if (settings.audit() || !settings.listeners().isEmpty()) {
+            Map<LockName, LockRow> rows = takenFrom(names);
+            for (LockName name : names) {
+                LockRow row = rows.get(name);
+                Kind kind = row != null && row.takenFrom() != null ? Kind.TAKEN_OVER : Kind.ACQUIRED;
+                granted(name, answer.fence(), request.owner(), kind);
+            }
         }
         return outcome;
+    }
+
+    private void granted(LockName name, long fence, String owner, Kind kind) {
+        events.tell(kind, List.of(name), fence, owner, null);
+        if (kind == Kind.TAKEN_OVER && settings.audit()) {
+            audit(name, fence);
+        }
+    }
+
+    /** Which of several locks had expired in the hands of others is not told by the answer, but by the rows. */
+    private Map<LockName, LockRow> takenFrom(List<LockName> names) {
+        try {
+            return store.read(names);
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.WARNING, "From whom " + names + " were taken could not be read", e);
+            return Map.of();
+        }
     }
 
     private void audit(LockName name, long fence) {

@@ -198,6 +198,10 @@ final class LeaseHandle implements Lease {
         return locked(() -> isActive(state));
     }
 
+    boolean atRisk() {
+        return locked(() -> state == State.AT_RISK);
+    }
+
     /** The database has confirmed that it lasts so long from the given moment. */
     void confirm(long sentAt, long nanos) {
         locked(() -> {

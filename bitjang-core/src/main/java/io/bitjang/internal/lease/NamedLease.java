@@ -32,12 +32,17 @@ public final class NamedLease implements LeaseLock {
     public NamedLease(LeaseEngine engine, Collection<LockName> names) {
         this(
                 engine,
-                List.copyOf(new TreeSet<>(names)),
+                inOrder(names),
                 Request.of(engine.settings().owner(), engine.settings().lease(), null));
         if (names.isEmpty() || this.names.size() > MAX_NAMES) {
             throw new IllegalArgumentException(
                     "1 to " + MAX_NAMES + " locks can be taken together, not " + this.names.size());
         }
+    }
+
+    private static List<LockName> inOrder(Collection<LockName> names) {
+        names.forEach(name -> Objects.requireNonNull(name, "name"));
+        return List.copyOf(new TreeSet<>(names));
     }
 
     private NamedLease(LeaseEngine engine, List<LockName> names, Request request) {

@@ -153,13 +153,15 @@ final class Releases {
     private void giveBack(LeaseHandle lease) {
         String secret = lease.key().secret();
         List<LockName> names = lease.names();
-        boolean all = names.size() > 1 && releaseTogether(lease);
+        int together = names.size() > 1 ? releaseTogether(lease) : 0;
         boolean othersWait = false;
-        for (LockName name : all ? List.<LockName>of() : names) {
+        for (LockName name : together == names.size() ? List.<LockName>of() : names) {
             OwnRow.Result result = ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret));
             othersWait |= Answer.wanted(result.answer());
-            boolean justNow = names.size() > 1 && "it was released".equals(result.gone());
-            if (!justNow) {
+            if (result.gone() != null && together > 0) {
+                // one of those that were freed together; another may have it by now
+                together--;
+            } else {
                 ended(lease, name, result);
             }
         }
@@ -167,16 +169,16 @@ final class Releases {
         waiting.freed(names, othersWait);
     }
 
-    /** False if not all were released: a locked row fails or is skipped. */
-    private boolean releaseTogether(LeaseHandle lease) {
+    /** How many were released in one statement: a locked row is skipped, or fails it as a whole. */
+    private int releaseTogether(LeaseHandle lease) {
         try {
             List<Listed> rows = lease.names().stream()
                     .map(name -> new Listed(name, lease.key().secret(), 0))
                     .toList();
-            return store.releaseAll(rows) == rows.size();
+            return store.releaseAll(rows);
         } catch (DatabaseException e) {
             if (e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT) {
-                return false;
+                return 0;
             }
             throw e;
         }

@@ -119,10 +119,12 @@ final class Renewer {
         }
         if (!due.isEmpty()) {
             due.addAll(soon);
-            due.sort(Comparator.comparing(LeaseHandle::name));
             underWay.addAll(due);
-            for (int from = 0; from < due.size(); from += BATCH) {
-                List<LeaseHandle> batch = List.copyOf(due.subList(from, Math.min(due.size(), from + BATCH)));
+            // one whose row was locked might be so again, and fail a whole batch where the database can't skip it
+            List<LeaseHandle> together = new ArrayList<>(due);
+            together.removeIf(lease -> lease.atRisk() && alone(lease));
+            for (int from = 0; from < together.size(); from += BATCH) {
+                List<LeaseHandle> batch = List.copyOf(together.subList(from, Math.min(together.size(), from + BATCH)));
                 workers.execute(() -> renewBatch(batch));
             }
         }
@@ -136,6 +138,11 @@ final class Renewer {
         if (next != Long.MAX_VALUE) {
             alarm.setTo(now + Math.max(next, SHORTEST_PAUSE));
         }
+    }
+
+    private boolean alone(LeaseHandle lease) {
+        workers.execute(() -> renewBatch(List.of(lease)));
+        return true;
     }
 
     private void renewBatch(List<LeaseHandle> batch) {

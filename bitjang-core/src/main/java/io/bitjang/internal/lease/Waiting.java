@@ -138,6 +138,9 @@ final class Waiting {
     }
 
     private void attempt(WaitQueue queue, Waiter first) {
+        if (engine.isClosed()) {
+            return;
+        }
         boolean granted = false;
         boolean onceMore = false;
         try {
@@ -231,6 +234,7 @@ final class Waiting {
                 continue;
             }
             held = true;
+            queue.waiters().forEach(waiter -> waiter.refused(row.toData()));
             holderEnds = Math.max(holderEnds, row.remaining().toNanos() + 1_000_000);
             if (engine.holds(name, row.fence())) {
                 here = true;
@@ -238,7 +242,6 @@ final class Waiting {
                 // freed between the look and the mark: nobody will notify
                 holderEnds = Math.min(holderEnds, CHANGED_POLL);
             }
-            queue.waiters().forEach(waiter -> waiter.refused(row.toData()));
         }
         if (held) {
             queue.lookAgain(holderEnds, here ? LOCAL_HOLDER_POLL : notifications.active() ? NOTIFIED_POLL : 0);

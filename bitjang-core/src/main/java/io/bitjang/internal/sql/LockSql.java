@@ -158,6 +158,8 @@ final class LockSql {
 
     /** A page of the table. The filter chooses among fixed conditions; its values are bound. */
     Sql list(LockFilter filter) {
+        String type = dialect.sortable("l.type");
+        String id = dialect.sortable("l.id");
         StringBuilder sql = new StringBuilder("SELECT " + columns("l") + " FROM " + locks + " l WHERE ");
         sql.append(
                 switch (filter.state()) {
@@ -172,9 +174,11 @@ final class LockSql {
         sql.append(
                 filter.after() == null
                         ? ""
-                        : " AND (l.type > :afterType OR (l.type = :afterType AND l.id > :afterId))");
-        return Sql.parse(
-                sql.append(" ORDER BY l.type, l.id ").append(dialect.limit()).toString());
+                        : " AND (" + type + " > " + dialect.sortable(":afterType") + " OR (l.type = :afterType AND "
+                                + id + " > " + dialect.sortable(":afterId") + "))");
+        return Sql.parse(sql.append(" ORDER BY " + type + ", " + id + " ")
+                .append(dialect.limit())
+                .toString());
     }
 
     private Change.Builder free(String condition, Lock lock) {

@@ -14,6 +14,8 @@ public record Tables(@Nullable String schema, String prefix) {
 
     private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,39}");
 
+    private static final int MAX_CHANNEL = 63;
+
     /** Checks both. */
     public Tables {
         requireIdentifier("table prefix", prefix);
@@ -39,7 +41,10 @@ public record Tables(@Nullable String schema, String prefix) {
 
     /** The channel of PostgreSQL's notifications: one for each table of locks. */
     public String channel() {
-        return (schema == null ? "" : schema + "_") + prefix + "locks";
+        String name = (schema == null ? "" : schema + "_") + prefix + "locks";
+        return name.length() <= MAX_CHANNEL
+                ? name
+                : name.substring(0, MAX_CHANNEL - 9) + "_" + Integer.toHexString(name.hashCode());
     }
 
     private String qualified(String name) {

@@ -3,6 +3,7 @@ package io.bitjang.testkit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
@@ -76,9 +77,7 @@ public abstract class IsolationContract extends OnLocks {
     }
 
     private Locks node(String isolation, boolean autoCommit) {
-        HikariDataSource unset = database.pool(1);
-        unset.close();
-        com.zaxxer.hikari.HikariConfig config = new com.zaxxer.hikari.HikariConfig();
+        HikariConfig config = new HikariConfig();
         config.setDataSource(database.dataSource());
         config.setMaximumPoolSize(6);
         config.setTransactionIsolation(isolation);
@@ -92,7 +91,8 @@ public abstract class IsolationContract extends OnLocks {
         String one = names.get(ThreadLocalRandom.current().nextInt(names.size()));
         switch (choice) {
             case 0 -> {
-                try (Lease lease = node.leaseAll(names.get(0), names.get(2)).lasting(LEASE).acquire(PATIENT)) {
+                try (Lease lease =
+                        node.leaseAll(names.get(0), names.get(2)).lasting(LEASE).acquire(PATIENT)) {
                     lease.renew();
                     alone(List.of(names.get(0), names.get(2)));
                 }
@@ -118,7 +118,9 @@ public abstract class IsolationContract extends OnLocks {
 
     private void alone(List<String> names) {
         for (String name : names) {
-            assertThat(inside.putIfAbsent(name, Thread.currentThread())).as("the other holder of " + name).isNull();
+            assertThat(inside.putIfAbsent(name, Thread.currentThread()))
+                    .as("the other holder of " + name)
+                    .isNull();
         }
         Thread.yield();
         names.forEach(inside::remove);

@@ -41,9 +41,28 @@ public abstract class NamesContract extends OnOwnTables {
                     Stream.of("I", "i", "ı", "İ", "æ", "ae", "Å", "\u212B", "ｘ", "日本語", "にほんご", "ニホンゴ"),
                     Stream.of("'", "''", "it's", "\"", "\"dq\"", "`", "\\", "\\\\", "\\'", "\\n", "\\u0041", "%", "_"),
                     Stream.of("100%_", "?", ":type", "::", "{d '1'}", "--", "/* */", "$1", "$$", "#", ";", "[0]", "{}"),
-                    Stream.of("line\nbreak", "line\r\nbreak", "a\u001fb", "\u001fx", "\u0001", "\u007f", "\u0085", "a\bb", "a\fb"),
+                    Stream.of(
+                            "line\nbreak",
+                            "line\r\nbreak",
+                            "a\u001fb",
+                            "\u001fx",
+                            "\u0001",
+                            "\u007f",
+                            "\u0085",
+                            "a\bb",
+                            "a\fb"),
                     Stream.of("שלום עולם", "مرحبا", "\u202Emorf", "a\u200Bb", "ab", "\uFEFFab", "\uFFFD", "\uFFFF"),
-                    Stream.of("null", "NULL", "true", "0", "00", "😀", "😁", "👨‍👩‍👧", EMOJI, EMOJI.substring(2) + "😁"),
+                    Stream.of(
+                            "null",
+                            "NULL",
+                            "true",
+                            "0",
+                            "00",
+                            "😀",
+                            "😁",
+                            "👨‍👩‍👧",
+                            EMOJI,
+                            EMOJI.substring(2) + "😁"),
                     Stream.of("l".repeat(255), "l".repeat(254) + "L", "l".repeat(254), "é".repeat(255)))
             .flatMap(texts -> texts)
             .toList();
@@ -104,13 +123,16 @@ public abstract class NamesContract extends OnOwnTables {
                 .build());
         List<Lease> leases = new ArrayList<>();
         for (LockName name : NAMES) {
-            leases.add(node.lease(name).lasting(Duration.ofSeconds(6)).tryAcquire().orElseThrow());
+            leases.add(
+                    node.lease(name).lasting(Duration.ofSeconds(6)).tryAcquire().orElseThrow());
         }
 
         Soon.holds("all are renewed", () -> renewed.containsAll(NAMES));
 
-        assertThat(leases).allMatch(Lease::isHeld).allSatisfy(lease -> assertThat(other.admin().find(lease.name()))
-                .hasValueSatisfying(data -> assertThat(data.held()).isTrue()));
+        assertThat(leases)
+                .allMatch(Lease::isHeld)
+                .allSatisfy(lease -> assertThat(other.admin().find(lease.name()))
+                        .hasValueSatisfying(data -> assertThat(data.held()).isTrue()));
         leases.forEach(Lease::close);
         assertThat(other.admin().counts().free()).isEqualTo(NAMES.size());
     }
@@ -169,7 +191,8 @@ public abstract class NamesContract extends OnOwnTables {
             assertThat(other.admin().list(LockFilter.held().ofType(name.type()).idContaining(name.id())))
                     .map(LockData::name)
                     .contains(name)
-                    .allMatch(found -> found.type().equals(name.type()) && found.id().contains(name.id()));
+                    .allMatch(found ->
+                            found.type().equals(name.type()) && found.id().contains(name.id()));
             LockData data = other.admin().find(name).orElseThrow();
             assertThat(data.name()).isEqualTo(name);
             assertThat(other.admin().forceRelease(name, data.fence(), "ops", "done"))

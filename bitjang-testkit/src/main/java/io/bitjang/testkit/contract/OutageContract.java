@@ -11,6 +11,7 @@ import io.bitjang.LockId;
 import io.bitjang.LockingFailException;
 import io.bitjang.Locks;
 import io.bitjang.Wait;
+import io.bitjang.testkit.CountingDataSource;
 import io.bitjang.testkit.TcpProxy;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -56,8 +57,10 @@ public abstract class OutageContract extends OnLocks {
                 locks.lease(name("short")).lasting(SHORT).tryAcquire().orElseThrow();
         CountDownLatch lost = new CountDownLatch(1);
         shortLease.onLost(lease -> lost.countDown());
-        Lease longLease =
-                locks.lease(name("long")).lasting(Duration.ofSeconds(60)).tryAcquire().orElseThrow();
+        Lease longLease = locks.lease(name("long"))
+                .lasting(Duration.ofSeconds(60))
+                .tryAcquire()
+                .orElseThrow();
         Lease awaited = other.lease(name("awaited")).lasting(LONG).tryAcquire().orElseThrow();
         CompletableFuture<Lease> wait =
                 locks.lease(name("awaited")).acquireAsync(PATIENT).toCompletableFuture();
@@ -81,8 +84,17 @@ public abstract class OutageContract extends OnLocks {
             lease.renew();
             return true;
         } catch (LockingFailException e) {
-            // a connection of the pool that does not know yet
+            // a connection of the pool that does not know yet; it looks at those that were idle for half a second
+            pause(Duration.ofMillis(700));
             return false;
+        }
+    }
+
+    private static void pause(Duration duration) {
+        try {
+            TimeUnit.NANOSECONDS.sleep(duration.toNanos());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
@@ -91,14 +103,8 @@ public abstract class OutageContract extends OnLocks {
         Duration duration = Duration.ofSeconds(1);
         await("a lease is renewed twice", () -> {
             try (Lease lease = node.lease(name("goes-on")).lasting(duration).acquire(PATIENT)) {
-                long end = System.nanoTime() + duration.multipliedBy(2).toNanos();
-                while (System.nanoTime() < end && lease.isHeld()) {
-                    Thread.sleep(5);
-                }
+                pause(duration.multipliedBy(2));
                 return lease.isHeld();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return false;
             }
         });
     }
@@ -131,7 +137,8 @@ public abstract class OutageContract extends OnLocks {
             long began = System.nanoTime();
             assertThatThrownBy(() -> node.lease(name("a")).acquire(Wait.upTo(Duration.ofMillis(300))))
                     .isInstanceOf(LockingFailException.class);
-            assertThat(Duration.ofNanos(System.nanoTime() - began)).isBetween(Duration.ofMillis(299), LONG.dividedBy(5));
+            assertThat(Duration.ofNanos(System.nanoTime() - began))
+                    .isBetween(Duration.ofMillis(299), LONG.dividedBy(5));
         } finally {
             closeAll(all);
         }
@@ -145,8 +152,10 @@ public abstract class OutageContract extends OnLocks {
         HikariDataSource small = closing(database.pool(2));
         Locks node = closing(Locks.builder(small).build());
         small.getHikariConfigMXBean().setConnectionTimeout(250);
-        Lease lease =
-                node.lease(name("a")).lasting(Duration.ofSeconds(9)).tryAcquire().orElseThrow();
+        Lease lease = node.lease(name("a"))
+                .lasting(Duration.ofSeconds(9))
+                .tryAcquire()
+                .orElseThrow();
         List<Connection> all = List.of(small.getConnection(), small.getConnection());
         try {
             await("the state is unknown", () -> lease.state() == State.UNKNOWN);
@@ -169,7 +178,7 @@ public abstract class OutageContract extends OnLocks {
     @Test
     void read_only_database_is_a_failure_and_no_refusal() throws Exception {
         try (ReadOnlySwitch source = new ReadOnlySwitch(database)) {
-            Locks node = closing(Locks.create(source.asDataSource()));
+            Locks node = closing(Locks.create(source));
             Lease lease = node.lease(name("lease")).lasting(LONG).tryAcquire().orElseThrow();
             LockId id = node.manager().tryLock("order", name("a"), "kim", LONG);
             assertThat(node.distLock().tryLock(name("dist"), "me", LONG)).isTrue();
@@ -206,20 +215,20 @@ public abstract class OutageContract extends OnLocks {
 
     @Test
     void request_that_arrives_late_leaves_no_lock_behind() throws Exception {
-        try (TcpProxy proxy = TcpProxy.to(database);
-                WarmSource source = new WarmSource(database.through(proxy.port()))) {
-            Locks node = closing(Locks.create(source.asDataSource()));
+        try (TcpProxy proxy = TcpProxy.to(database)) {
+            CountingDataSource source = new CountingDataSource(new ImpatientSource(database.through(proxy.port())));
+            Locks node = closing(Locks.create(source));
             // taken and freed here once, so that the next attempt is one statement on every database
             long fence;
             try (Lease once = node.lease(name("a")).tryAcquire().orElseThrow()) {
                 fence = once.fence();
             }
-            source.warm();
-            proxy.stall();
+            source.onStatement(sql -> proxy.stall());
             assertThatThrownBy(() -> node.lease(name("a")).lasting(LONG).tryAcquire())
                     .isInstanceOf(LockingFailException.class);
             assertThat(fence()).as("nothing has arrived").isEqualTo(fence);
 
+            source.clearHooks();
             proxy.resume();
 
             await("the request arrives", () -> fence() > fence);
@@ -235,9 +244,8 @@ public abstract class OutageContract extends OnLocks {
 
     @Test
     void wait_keeps_its_deadline_although_the_database_is_silent() throws Exception {
-        try (TcpProxy proxy = TcpProxy.to(database);
-                WarmSource source = new WarmSource(database.through(proxy.port()))) {
-            Locks node = closing(Locks.create(source.asDataSource()));
+        try (TcpProxy proxy = TcpProxy.to(database)) {
+            Locks node = closing(Locks.create(new ImpatientSource(database.through(proxy.port()))));
             proxy.stall();
             long began = System.nanoTime();
             assertThatThrownBy(() -> node.lease(name("a")).acquire(Wait.upTo(Duration.ofMillis(200))))

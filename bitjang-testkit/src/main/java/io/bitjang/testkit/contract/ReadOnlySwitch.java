@@ -2,14 +2,12 @@
 package io.bitjang.testkit.contract;
 
 import io.bitjang.testkit.TestDatabase;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import javax.sql.DataSource;
 
 /** A database that can be made read-only for the connections of this source, in the way that is usual there. */
-final class ReadOnlySwitch implements AutoCloseable {
+final class ReadOnlySwitch extends PlainSource implements AutoCloseable {
 
     private static final String READER = "bitjang_reader";
 
@@ -42,20 +40,10 @@ final class ReadOnlySwitch implements AutoCloseable {
         }
     }
 
-    DataSource asDataSource() {
-        return (DataSource) Proxy.newProxyInstance(
-                ReadOnlySwitch.class.getClassLoader(),
-                new Class<?>[] {DataSource.class},
-                (proxy, method, arguments) -> {
-                    if (!method.getName().equals("getConnection")) {
-                        throw new UnsupportedOperationException(method.getName());
-                    }
-                    return open();
-                });
-    }
-
-    private Connection open() throws SQLException {
-        boolean otherUser = readOnly && !database.name().equals("mysql") && !database.name().equals("postgresql");
+    @Override
+    public Connection getConnection() throws SQLException {
+        boolean otherUser =
+                readOnly && !database.name().equals("mysql") && !database.name().equals("postgresql");
         Connection connection = otherUser
                 ? database.dataSource().getConnection(READER, "reader")
                 : database.dataSource().getConnection();

@@ -32,8 +32,7 @@ final class StatementFaults implements AutoCloseable {
     StatementFaults(TestDatabase database) throws SQLException {
         this.database = database;
         this.proxy = TcpProxy.to(database);
-        this.source =
-                new CountingDataSource(database.through(proxy.port()).dataSource());
+        this.source = new CountingDataSource(database.through(proxy.port()).dataSource());
         this.killer = database.dataSource().getConnection();
     }
 
