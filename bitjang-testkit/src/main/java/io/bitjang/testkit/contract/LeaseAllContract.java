@@ -181,9 +181,9 @@ public abstract class LeaseAllContract extends OnObservedLocks {
 
     @Test
     void a_group_is_renewed_as_a_whole() throws Exception {
-        Lease group = node.leaseAll(abc()).lasting(SHORT).acquire(Wait.none());
+        Lease group = node.leaseAll(abc()).lasting(LIVELY).acquire(Wait.none());
 
-        Crew.eventually("renewed past its time", () -> count(Kind.RENEWED) >= 6L * abc().size());
+        Crew.eventually("renewed past its time", () -> count(Kind.RENEWED) >= 4L * abc().size());
 
         assertThat(group.state()).isEqualTo(Lease.State.HELD);
         assertThat(abc())
@@ -194,7 +194,7 @@ public abstract class LeaseAllContract extends OnObservedLocks {
 
     @Test
     void a_group_that_loses_one_lock_is_lost() throws Exception {
-        Lease group = node.leaseAll(abc()).lasting(SHORT).acquire(Wait.none());
+        Lease group = node.leaseAll(abc()).lasting(LIVELY).acquire(Wait.none());
 
         assertThat(other.admin().forceRelease(lockName("b"), group.fence(), "operator", "it hangs"))
                 .isTrue();
@@ -207,7 +207,7 @@ public abstract class LeaseAllContract extends OnObservedLocks {
 
     @Test
     void the_guard_of_a_group_covers_each_of_its_locks() throws Exception {
-        Lease group = node.leaseAll(abc()).lasting(SHORT).acquire(Wait.none());
+        Lease group = node.leaseAll(abc()).lasting(LIVELY).acquire(Wait.none());
         Connection mine = transaction();
         group.guard(mine);
         letExpire(group);

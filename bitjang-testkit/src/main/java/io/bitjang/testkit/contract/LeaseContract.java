@@ -133,7 +133,7 @@ public abstract class LeaseContract extends OnObservedLocks {
                 fences.add(lease.fence());
             }
         }
-        Lease handed = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
+        Lease handed = node.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
         fences.add(handed.fence());
         var waiter = crew.start(() -> node.lease(name("job")).lasting(SHORT).acquire(Wait.forever()));
         waiter.untilItWaits();

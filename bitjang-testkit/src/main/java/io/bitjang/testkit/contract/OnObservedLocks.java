@@ -14,8 +14,11 @@ import org.junit.jupiter.api.BeforeEach;
 /** One more node, whose statements and events are seen and whose database can be made to fail or to hang. */
 public abstract class OnObservedLocks extends OnLocks {
 
-    /** A lease that is renewed every 100 ms. */
+    /** A lease that is soon lost without a database. */
     static final Duration SHORT = Duration.ofMillis(300);
+
+    /** A lease that is renewed twice a second, and outlives a machine that stands still for a moment. */
+    static final Duration LIVELY = Duration.ofMillis(1500);
 
     /** What the node's statements go through. */
     protected CountingDataSource seen;

@@ -77,12 +77,12 @@ public abstract class RenewalContract extends OnObservedLocks {
 
     @Test
     void a_released_lease_is_renewed_no_more() throws Exception {
-        Lease released = node.lease(name("a")).lasting(SHORT).acquire(Wait.none());
-        Lease kept = node.lease(name("b")).lasting(SHORT).acquire(Wait.none());
+        Lease released = node.lease(name("a")).lasting(LIVELY).acquire(Wait.none());
+        Lease kept = node.lease(name("b")).lasting(LIVELY).acquire(Wait.none());
         Crew.eventually("both renewed", () -> allRenewed(List.of(released, kept), 1));
         released.close();
         events.clear();
-        Crew.eventually("the other is renewed on", () -> allRenewed(List.of(kept), 4));
+        Crew.eventually("the other is renewed on", () -> allRenewed(List.of(kept), 3));
 
         // one that was under way when it was released may still be told
         assertThat(renewals().getOrDefault(released.name(), 0)).isLessThanOrEqualTo(1);
@@ -146,7 +146,7 @@ public abstract class RenewalContract extends OnObservedLocks {
         List<Lease> leases = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             leases.add(node.lease(name("job" + i))
-                    .lasting(SHORT)
+                    .lasting(LIVELY)
                     .acquire(Wait.none())
                     .onLost(gone -> told.countDown()));
         }
@@ -262,9 +262,9 @@ public abstract class RenewalContract extends OnObservedLocks {
                     throw new IllegalStateException("a listener that fails");
                 })
                 .build());
-        Lease lease = mine.lease(name("job")).lasting(SHORT).acquire(Wait.none());
+        Lease lease = mine.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
 
-        Crew.eventually("renewed past its time", () -> heard.get() > 6);
+        Crew.eventually("renewed past its time", () -> heard.get() > 4);
 
         assertThat(lease.state()).isEqualTo(Lease.State.HELD);
         lease.close();
@@ -273,7 +273,7 @@ public abstract class RenewalContract extends OnObservedLocks {
 
     @Test
     void the_events_of_a_lease_tell_its_story() throws Exception {
-        Lease lease = node.lease(name("job")).owner("kim").lasting(SHORT).acquire(Wait.none());
+        Lease lease = node.lease(name("job")).owner("kim").lasting(LIVELY).acquire(Wait.none());
         assertThat(node.lease(name("job")).tryAcquire()).isEmpty();
         untilTold(Kind.RENEWED);
         lease.close();

@@ -293,8 +293,8 @@ public abstract class StatementCountContract extends OnObservedLocks {
 
     @Test
     void the_threads_end_when_nothing_is_locked_any_more() throws Exception {
-        Lease held = other.lease(name("job")).lasting(SHORT).acquire(Wait.none());
-        var waiter = crew.start(() -> node.lease(name("job")).lasting(SHORT).acquire(Wait.forever()));
+        Lease held = other.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
+        var waiter = crew.start(() -> node.lease(name("job")).lasting(LIVELY).acquire(Wait.forever()));
         waiter.untilItWaits();
         held.close();
         waiter.result().close();

@@ -128,7 +128,7 @@ public abstract class WaitingContract extends OnObservedLocks {
 
     @Test
     void a_waiter_gets_a_lock_that_expires_without_a_release() throws Exception {
-        Lease held = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
+        Lease held = node.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
         var there = crew.start(() -> other.lease(name("job")).acquire(Wait.forever()));
         there.untilItWaits();
         down();
@@ -139,7 +139,7 @@ public abstract class WaitingContract extends OnObservedLocks {
 
     @Test
     void a_waiter_gets_a_lock_that_its_own_node_lost() throws Exception {
-        Lease held = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
+        Lease held = node.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
         var waiter = crew.start(() -> node.lease(name("job")).acquire(Wait.forever()));
         waiter.untilItWaits();
         takeAway(held);
