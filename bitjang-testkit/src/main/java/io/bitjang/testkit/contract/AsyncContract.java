@@ -123,7 +123,8 @@ public abstract class AsyncContract extends OnObservedLocks {
         CountDownLatch proceed = new CountDownLatch(1);
         CompletableFuture<Thread> ran = acquire(Wait.forever()).thenApply(lease -> {
             try {
-                assertThat(proceed.await(Crew.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+                assertThat(proceed.await(Crew.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                        .isTrue();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }

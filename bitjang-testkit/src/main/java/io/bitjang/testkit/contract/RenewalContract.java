@@ -37,7 +37,8 @@ public abstract class RenewalContract extends OnObservedLocks {
     private List<Lease> acquire(int count, Duration lasting) {
         List<Lease> leases = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            leases.add(node.lease(name("many%03d".formatted(i))).lasting(lasting).acquire(Wait.none()));
+            leases.add(
+                    node.lease(name("many%03d".formatted(i))).lasting(lasting).acquire(Wait.none()));
         }
         return leases;
     }
@@ -125,15 +126,14 @@ public abstract class RenewalContract extends OnObservedLocks {
     @Test
     void a_lease_that_could_not_be_renewed_in_time_is_lost_and_its_holder_told() throws Exception {
         CountDownLatch told = new CountDownLatch(1);
-        Lease lease = node.lease(name("job"))
-                .lasting(SHORT)
-                .acquire(Wait.none())
-                .onLost(gone -> told.countDown());
+        Lease lease =
+                node.lease(name("job")).lasting(SHORT).acquire(Wait.none()).onLost(gone -> told.countDown());
         down();
 
         assertThat(told.await(Crew.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(lease.state()).isEqualTo(Lease.State.LOST);
-        assertThat(lease.lostBecause()).hasValueSatisfying(why -> assertThat(why).contains("expired"));
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("expired"));
         assertThat(kinds(lease)).containsSubsequence(Kind.UNKNOWN, Kind.LOST);
         up();
         assertThat(other.lease(name("job")).acquire(Wait.upTo(Crew.PATIENCE)).fence())
@@ -163,7 +163,10 @@ public abstract class RenewalContract extends OnObservedLocks {
     @Test
     void the_telling_is_not_delayed_even_when_many_others_hang() throws Exception {
         CountDownLatch told = new CountDownLatch(1);
-        node.lease(name("job")).lasting(Duration.ofSeconds(1)).acquire(Wait.none()).onLost(gone -> told.countDown());
+        node.lease(name("job"))
+                .lasting(Duration.ofSeconds(1))
+                .acquire(Wait.none())
+                .onLost(gone -> told.countDown());
         Gate gate = hang();
         for (int i = 0; i < 30; i++) {
             node.lease(name("waits" + i)).acquireAsync(Wait.forever());
@@ -180,13 +183,14 @@ public abstract class RenewalContract extends OnObservedLocks {
                 .lasting(Duration.ofSeconds(3))
                 .acquire(Wait.none())
                 .onLost(gone -> told.countDown());
-        Lease bystander = node.lease(name("bystander")).lasting(Duration.ofSeconds(3)).acquire(Wait.none());
+        Lease bystander =
+                node.lease(name("bystander")).lasting(Duration.ofSeconds(3)).acquire(Wait.none());
 
         takeAway(lease);
 
         assertThat(told.await(Crew.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        assertThat(lease.lostBecause()).hasValueSatisfying(why -> assertThat(why)
-                .contains("operator", "it hangs"));
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("operator", "it hangs"));
         assertThat(bystander.isHeld()).isTrue();
         assertThat(kinds(bystander)).doesNotContain(Kind.LOST, Kind.AT_RISK);
     }
@@ -199,7 +203,8 @@ public abstract class RenewalContract extends OnObservedLocks {
 
         untilTold(Kind.LOST);
 
-        assertThat(lease.lostBecause()).hasValueSatisfying(why -> assertThat(why).contains("kim"));
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("kim"));
         assertThat(next.isHeld()).isTrue();
         next.renew();
     }
@@ -234,7 +239,9 @@ public abstract class RenewalContract extends OnObservedLocks {
         first.guard(mine);
         events.clear();
 
-        Crew.eventually("each renewed past its time", () -> allRenewed(others, database.name().equals("h2") ? 2 : 4));
+        Crew.eventually(
+                "each renewed past its time",
+                () -> allRenewed(others, database.name().equals("h2") ? 2 : 4));
 
         mine.commit();
         assertThat(others).allSatisfy(lease -> assertThat(lease.state()).isEqualTo(Lease.State.HELD));
@@ -273,12 +280,10 @@ public abstract class RenewalContract extends OnObservedLocks {
 
         assertThat(events.stream().map(LockEvent::kind).distinct())
                 .containsExactlyInAnyOrder(Kind.ACQUIRED, Kind.REFUSED, Kind.RENEWED, Kind.RELEASED);
-        assertThat(events)
-                .filteredOn(event -> event.kind() != Kind.REFUSED)
-                .allSatisfy(event -> {
-                    assertThat(event.name()).isEqualTo(lease.name());
-                    assertThat(event.fence()).isEqualTo(lease.fence());
-                    assertThat(event.owner()).isEqualTo("kim");
-                });
+        assertThat(events).filteredOn(event -> event.kind() != Kind.REFUSED).allSatisfy(event -> {
+            assertThat(event.name()).isEqualTo(lease.name());
+            assertThat(event.fence()).isEqualTo(lease.fence());
+            assertThat(event.owner()).isEqualTo("kim");
+        });
     }
 }

@@ -69,7 +69,10 @@ public abstract class StatementCountContract extends OnObservedLocks {
         // MySQL: a row that this node knows nothing of is read before it is inserted or taken
         cost("unknown name", is("mysql") ? 2 : 1, () -> node.lease(name("a")).tryAcquire());
         other.lease(name("b")).acquire(Wait.none()).close();
-        cost("freed by another node", is("mysql") ? 2 : 1, () -> node.lease(name("b")).tryAcquire());
+        cost(
+                "freed by another node",
+                is("mysql") ? 2 : 1,
+                () -> node.lease(name("b")).tryAcquire());
         node.lease(name("c")).acquire(Wait.none()).close();
         cost("freed by this node", 1, () -> node.lease(name("c")).tryAcquire());
     }
@@ -131,15 +134,22 @@ public abstract class StatementCountContract extends OnObservedLocks {
     @Test
     void a_failed_attempt_is_one_statement() throws Exception {
         other.lease(name("job")).acquire(Wait.none());
-        cost("refused", 1, () -> assertThat(node.lease(name("job")).tryAcquire()).isEmpty());
-        cost("refused with an exception", 1, () -> assertThatThrownBy(
-                        () -> node.lease(name("job")).acquire(Wait.none()))
-                .isInstanceOf(AlreadyLockedException.class));
+        cost(
+                "refused",
+                1,
+                () -> assertThat(node.lease(name("job")).tryAcquire()).isEmpty());
+        cost(
+                "refused with an exception",
+                1,
+                () -> assertThatThrownBy(() -> node.lease(name("job")).acquire(Wait.none()))
+                        .isInstanceOf(AlreadyLockedException.class));
         other.manager().tryLock("order", name("42"), "kim");
-        cost("refused, with the holder's details", 1, () -> assertThatThrownBy(
-                        () -> node.manager().tryLock("order", name("42")))
-                .isInstanceOf(AlreadyLockedException.class)
-                .hasMessageContaining("kim"));
+        cost(
+                "refused, with the holder's details",
+                1,
+                () -> assertThatThrownBy(() -> node.manager().tryLock("order", name("42")))
+                        .isInstanceOf(AlreadyLockedException.class)
+                        .hasMessageContaining("kim"));
     }
 
     @Test
@@ -148,16 +158,21 @@ public abstract class StatementCountContract extends OnObservedLocks {
         other.lease(name("job")).acquire(Wait.none());
 
         // MySQL: the belief that it is still free was wrong
-        cost("refused", is("mysql") ? 2 : 1, () -> assertThat(
-                        node.lease(name("job")).tryAcquire())
-                .isEmpty());
-        cost("refused again", 1, () -> assertThat(node.lease(name("job")).tryAcquire()).isEmpty());
+        cost(
+                "refused",
+                is("mysql") ? 2 : 1,
+                () -> assertThat(node.lease(name("job")).tryAcquire()).isEmpty());
+        cost(
+                "refused again",
+                1,
+                () -> assertThat(node.lease(name("job")).tryAcquire()).isEmpty());
     }
 
     @Test
     void a_take_over_of_an_expired_lock_is_as_cheap_as_a_free_one() throws Exception {
         LockId lapsed = other.manager().tryLock("order", name("42"), "kim", Duration.ofMillis(50));
-        Crew.eventually("expired", () -> other.admin().find(lapsed.name()).stream().noneMatch(io.bitjang.LockData::held));
+        Crew.eventually(
+                "expired", () -> other.admin().find(lapsed.name()).stream().noneMatch(io.bitjang.LockData::held));
 
         cost("take-over", is("mysql") ? 2 : 1, () -> node.lease(lapsed.name()).acquire(Wait.none()));
     }
@@ -233,14 +248,16 @@ public abstract class StatementCountContract extends OnObservedLocks {
             job.result();
         }
         // those that were acquired at different times are renewed together before long
-        Crew.eventually("each renewed twice", () -> events.stream()
-                        .filter(event -> event.kind() == Kind.RENEWED)
-                        .collect(Collectors.groupingBy(LockEvent::name, Collectors.counting()))
-                        .values()
-                        .stream()
-                        .filter(times -> times >= 2)
-                        .count()
-                == leases);
+        Crew.eventually(
+                "each renewed twice",
+                () -> events.stream()
+                                .filter(event -> event.kind() == Kind.RENEWED)
+                                .collect(Collectors.groupingBy(LockEvent::name, Collectors.counting()))
+                                .values()
+                                .stream()
+                                .filter(times -> times >= 2)
+                                .count()
+                        == leases);
         Crew.eventually("between two renewals", () -> {
             long before = count(Kind.RENEWED);
             Thread.sleep(200);

@@ -92,7 +92,8 @@ public abstract class VirtualThreadsContract extends OnObservedLocks {
                 && event.getStackTrace().getFrames().stream()
                         .map(RecordedFrame::getMethod)
                         .map(method -> method.getType().getName())
-                        .filter(type -> !type.startsWith("java.") && !type.startsWith("jdk.") && !type.startsWith("sun."))
+                        .filter(type ->
+                                !type.startsWith("java.") && !type.startsWith("jdk.") && !type.startsWith("sun."))
                         .findFirst()
                         .filter(type -> type.startsWith("io.bitjang.") && !type.startsWith("io.bitjang.testkit."))
                         .isPresent();

@@ -36,8 +36,7 @@ public abstract class WaitingDeadlineContract extends OnObservedLocks {
                 mine.lease(name("job")).acquire(Wait.upTo(LIMIT));
                 throw new AssertionError("granted");
             } catch (LockException e) {
-                assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                        .isBetween(LIMIT.minusMillis(5), BOUND);
+                assertThat(Duration.ofNanos(System.nanoTime() - begin)).isBetween(LIMIT.minusMillis(5), BOUND);
                 return e;
             }
         });
@@ -108,7 +107,8 @@ public abstract class WaitingDeadlineContract extends OnObservedLocks {
     void a_wait_ends_at_its_deadline_when_no_connection_can_be_had() throws Exception {
         Gate gate = new Gate();
         AtomicBoolean shut = new AtomicBoolean();
-        Locks mine = closing(Locks.builder(gate.before(pool, shut::get)).owner("mine").build());
+        Locks mine = closing(
+                Locks.builder(gate.before(pool, shut::get)).owner("mine").build());
         closing(gate);
         shut.set(true);
 
@@ -141,9 +141,8 @@ public abstract class WaitingDeadlineContract extends OnObservedLocks {
                     return e;
                 }
             }));
-            stages.add(node.lease(name("async" + i))
-                    .acquireAsync(Wait.upTo(LIMIT))
-                    .toCompletableFuture());
+            stages.add(
+                    node.lease(name("async" + i)).acquireAsync(Wait.upTo(LIMIT)).toCompletableFuture());
         }
 
         for (Crew.Job<LockException> thread : threads) {
