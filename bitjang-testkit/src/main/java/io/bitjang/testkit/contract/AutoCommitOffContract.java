@@ -65,7 +65,8 @@ public abstract class AutoCommitOffContract extends OnOwnTables {
         node.distLock().unlock("batch", "kim");
         assertThat(find("dist", "batch").held()).isFalse();
 
-        Lease lease = node.lease("job").lasting(Duration.ofSeconds(3)).tryAcquire().orElseThrow();
+        Lease lease =
+                node.lease("job").lasting(Duration.ofSeconds(3)).tryAcquire().orElseThrow();
         assertThat(other.lease("job").tryAcquire()).isEmpty();
         assertThat(renewed.await(30, TimeUnit.SECONDS)).isTrue();
         lease.close();
@@ -90,12 +91,11 @@ public abstract class AutoCommitOffContract extends OnOwnTables {
 
     @Test
     void a_wait_for_another_node_gives_its_connections_back_as_they_came() throws Exception {
-        Locks node = closing(
-                Locks.builder(withoutAutoCommit()).tablePrefix(prefix()).build());
+        Locks node =
+                closing(Locks.builder(withoutAutoCommit()).tablePrefix(prefix()).build());
         Lease held = other.lease("job").tryAcquire().orElseThrow();
-        CompletableFuture<Lease> waiting = node.lease("job")
-                .acquireAsync(Wait.upTo(Duration.ofMinutes(1)))
-                .toCompletableFuture();
+        CompletableFuture<Lease> waiting =
+                node.lease("job").acquireAsync(Wait.upTo(Duration.ofMinutes(1))).toCompletableFuture();
         // its own attempt has been refused when the table says that someone waits
         Soon.holds("it waits", () -> "job".equals(read("SELECT id FROM " + table("locks") + " WHERE wanted = TRUE")));
         held.close();
@@ -108,8 +108,8 @@ public abstract class AutoCommitOffContract extends OnOwnTables {
 
     @Test
     void a_refused_attempt_leaves_no_transaction_open() {
-        Locks node = closing(
-                Locks.builder(withoutAutoCommit()).tablePrefix(prefix()).build());
+        Locks node =
+                closing(Locks.builder(withoutAutoCommit()).tablePrefix(prefix()).build());
         other.manager().tryLock("order", "42", "lee", MINUTE);
         Lease held = other.leaseAll("b", "c").tryAcquire().orElseThrow();
 
@@ -170,8 +170,8 @@ public abstract class AutoCommitOffContract extends OnOwnTables {
     }
 
     private static <T> T proxy(Class<T> type, T target, After after, Before before) {
-        return type.cast(
-                Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
                     before.at(method.getName());
                     try {
                         return after.apply(method.invoke(target, arguments), method.getName());

@@ -188,8 +188,11 @@ public abstract class SchemaContract extends OnLocks {
         assertThat(rows("SELECT owner, state FROM " + schema + ".bitjang_locks_view WHERE type = 'order'"))
                 .containsExactly(List.of("kim", "held"));
         assertThat(locks.admin().find(id.name())).isEmpty();
-        assertThatNoException().isThrownBy(() -> closing(
-                builder().schemaName(schema).schema(Locks.Schema.VALIDATE).build()));
+        assertThatNoException()
+                .isThrownBy(() -> closing(builder()
+                        .schemaName(schema)
+                        .schema(Locks.Schema.VALIDATE)
+                        .build()));
     }
 
     @Test
@@ -208,9 +211,10 @@ public abstract class SchemaContract extends OnLocks {
         Lease held = one.lease("job").tryAcquire().orElseThrow();
         CompletableFuture<Lease> waiting =
                 two.lease("job").acquireAsync(Wait.upTo(MINUTE)).toCompletableFuture();
-        Soon.holds("the other is known to wait", () -> one("SELECT COUNT(*) FROM " + schema + "." + longest
-                        + "locks WHERE wanted = TRUE")
-                .equals("1"));
+        Soon.holds(
+                "the other is known to wait",
+                () -> one("SELECT COUNT(*) FROM " + schema + "." + longest + "locks WHERE wanted = TRUE")
+                        .equals("1"));
         held.close();
 
         try (Lease next = waiting.get(1, TimeUnit.MINUTES)) {
@@ -225,16 +229,16 @@ public abstract class SchemaContract extends OnLocks {
         node.manager().tryLock("order", "held", "kim", MINUTE, "a note");
         node.manager().releaseLock(node.manager().tryLock("order", "free", "kim"));
         node.manager().tryLock("order", "expired", "kim", Duration.ofMillis(1));
-        Instant acquired = node.admin()
-                .find(LockName.of("order", "held"))
-                .orElseThrow()
-                .acquiredAt();
+        Instant acquired =
+                node.admin().find(LockName.of("order", "held")).orElseThrow().acquiredAt();
         String view = prefix() + "locks_view";
         Soon.holds("it lapsed", () -> "expired".equals(one("SELECT state FROM " + view + " WHERE id = 'expired'")));
 
         assertThat(rows("SELECT id, state, owner FROM " + view + " ORDER BY id"))
                 .containsExactly(
-                        List.of("expired", "expired", "kim"), List.of("free", "free", "kim"), List.of("held", "held", "kim"));
+                        List.of("expired", "expired", "kim"),
+                        List.of("free", "free", "kim"),
+                        List.of("held", "held", "kim"));
         try (Connection connection = database.dataSource().getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("SELECT * FROM " + view + " WHERE id = 'held'")) {
@@ -253,7 +257,8 @@ public abstract class SchemaContract extends OnLocks {
 
     /** A moment as PostgreSQL and H2 show it; MySQL and MariaDB show UTC without saying so. */
     private static Instant time(ResultSet row, String column) throws SQLException {
-        String type = row.getMetaData().getColumnTypeName(row.findColumn(column)).toLowerCase(Locale.ROOT);
+        String type =
+                row.getMetaData().getColumnTypeName(row.findColumn(column)).toLowerCase(Locale.ROOT);
         return type.contains("zone") || type.contains("tz")
                 ? row.getObject(column, OffsetDateTime.class).toInstant()
                 : row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
@@ -297,7 +302,8 @@ public abstract class SchemaContract extends OnLocks {
     /** What is a schema elsewhere is a database on MySQL and MariaDB, where SCHEMA is another word for it. */
     private void createSchema(String schema) {
         database.execute("CREATE SCHEMA " + schema);
-        boolean cascades = database.name().startsWith("postgresql") || database.name().startsWith("h2");
+        boolean cascades =
+                database.name().startsWith("postgresql") || database.name().startsWith("h2");
         closing(() -> database.execute("DROP SCHEMA " + schema + (cascades ? " CASCADE" : "")));
     }
 
