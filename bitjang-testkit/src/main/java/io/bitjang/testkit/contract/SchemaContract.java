@@ -146,7 +146,8 @@ public abstract class SchemaContract extends OnLocks {
         assertThatExceptionOfType(LockingFailException.class)
                 .isThrownBy(() -> node.manager().tryLock("order", "42"))
                 .withMessageContaining("order/42")
-                .satisfies(failure -> assertThat(failure.getMessage().toLowerCase(Locale.ROOT))
+                .satisfies(failure -> assertThat(
+                                String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT))
                         .contains(prefix().toLowerCase(Locale.ROOT) + "locks"))
                 .satisfies(failure -> assertThat(failure.getCause()).isInstanceOf(SQLException.class));
         assertThatExceptionOfType(LockingFailException.class)
