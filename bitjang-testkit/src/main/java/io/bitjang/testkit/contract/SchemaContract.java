@@ -181,7 +181,7 @@ public abstract class SchemaContract extends OnLocks {
         createSchema(schema);
         Locks node = closing(builder().schemaName(schema).build());
 
-        LockId id = node.manager().tryLock("order", "42", "kim", MINUTE);
+        LockId id = node.manager().tryLock("order", name("42"), "kim", MINUTE);
         try (Lease lease = node.leaseAll("a", "b").acquire(Wait.none())) {
             lease.renew();
         }
