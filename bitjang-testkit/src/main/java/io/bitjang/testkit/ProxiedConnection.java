@@ -38,10 +38,11 @@ final class ProxiedConnection {
         start("replies", () -> pump(server, client, this::onReply));
     }
 
-    static void start(String name, Runnable work) {
+    static Thread start(String name, Runnable work) {
         Thread thread = new Thread(work, "testkit-proxy-" + name);
         thread.setDaemon(true);
         thread.start();
+        return thread;
     }
 
     /** Sees each piece before it is passed on, and says whether it is. */

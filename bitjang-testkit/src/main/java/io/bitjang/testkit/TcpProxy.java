@@ -36,6 +36,7 @@ public final class TcpProxy implements AutoCloseable {
     private final Valve valve = new Valve();
     private volatile boolean repliesAreCut;
     private volatile boolean closed;
+    private volatile Thread accepting = Thread.currentThread();
     private volatile ServerSocket listener;
 
     /** Which request to cut, and who wants to know. */
@@ -104,6 +105,12 @@ public final class TcpProxy implements AutoCloseable {
     /** Refuses new connections, as a server that is down does; those that are open go on. Ends with {@link #resume()}. */
     public void refuse() {
         closeListener();
+        // until its thread has left accept(), the system still lets one in
+        try {
+            accepting.join(5_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Closes all connections, on both sides. */
@@ -153,7 +160,7 @@ public final class TcpProxy implements AutoCloseable {
             ServerSocket socket = new ServerSocket();
             socket.setReuseAddress(true);
             socket.bind(new java.net.InetSocketAddress(InetAddress.getByName(Launcher.HOST), onPort), 200);
-            ProxiedConnection.start("accept", () -> accept(socket));
+            accepting = ProxiedConnection.start("accept", () -> accept(socket));
             return socket;
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot listen on port " + onPort, e);
@@ -164,6 +171,10 @@ public final class TcpProxy implements AutoCloseable {
         while (!socket.isClosed()) {
             try {
                 Socket client = socket.accept();
+                if (socket.isClosed()) {
+                    client.close();
+                    return;
+                }
                 try {
                     ProxiedConnection connection = new ProxiedConnection(this, client, new Socket(host, serverPort));
                     connections.add(connection);

@@ -24,9 +24,9 @@ final class MySqlDialect extends MySqlFamily {
     @Override
     public String write(Change change) {
         return """
-            UPDATE /*+ NO_MERGE(c) */ %1$s l JOIN (
+            UPDATE /*+ NO_MERGE(c) */ (
               SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR UPDATE SKIP LOCKED) c
-              ON l.type = c.type AND l.id = c.id SET
+              STRAIGHT_JOIN %1$s l ON l.type = c.type AND l.id = c.id SET
                 %3$s""".formatted(
                         change.table,
                         change.condition,
@@ -39,18 +39,18 @@ final class MySqlDialect extends MySqlFamily {
     @Override
     public String writeListed(String table, String condition, String assignments) {
         return """
-            UPDATE /*+ NO_MERGE(r) */ %1$s l JOIN (
+            UPDATE /*+ NO_MERGE(r) */ (
               SELECT l.type, l.id, r.micros FROM %2$s STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id
               WHERE l.lock_id = r.lock_id AND %3$s ORDER BY l.type, l.id FOR UPDATE OF l SKIP LOCKED) r
-              ON l.type = r.type AND l.id = r.id SET %4$s""".formatted(table, listedRows(), condition, assignments);
+              STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id SET %4$s""".formatted(table, listedRows(), condition, assignments);
     }
 
     @Override
     public String delete(String table, String condition) {
         return """
-            DELETE /*+ NO_MERGE(c) */ l FROM %1$s l JOIN (
+            DELETE /*+ NO_MERGE(c) */ l FROM (
               SELECT type, id FROM %1$s WHERE type = :type AND id = :id AND %2$s FOR UPDATE SKIP LOCKED) c
-              ON l.type = c.type AND l.id = c.id""".formatted(table, condition);
+              STRAIGHT_JOIN %1$s l ON l.type = c.type AND l.id = c.id""".formatted(table, condition);
     }
 
     @Override
@@ -78,11 +78,11 @@ final class MySqlDialect extends MySqlFamily {
     @Override
     public String takeAll(String table, int names) {
         return """
-            UPDATE /*+ NO_MERGE(c) */ %1$s l JOIN (
+            UPDATE /*+ NO_MERGE(c) */ (
               SELECT t.type, t.id, t.lock_id, t.owner, COUNT(*) OVER () AS n, MAX(t.fence) OVER () AS fence
                 FROM %2$s STRAIGHT_JOIN %1$s t ON t.type = r.type AND t.id = r.id
                WHERE t.lock_id IS NULL OR t.expires_at <= %3$s ORDER BY t.type, t.id FOR UPDATE OF t SKIP LOCKED) c
-              ON l.type = c.type AND l.id = c.id AND c.n = %4$d SET
+              STRAIGHT_JOIN %1$s l ON l.type = c.type AND l.id = c.id AND c.n = %4$d SET
                 l.lock_id = :lockId, l.owner = :owner, l.acquired_at = %3$s, l.expires_at = %3$s + :duration,
                 l.fence = LAST_INSERT_ID(GREATEST(c.fence + 1, %3$s) * 8) DIV 8, l.note = :note, l.forced = NULL,
                 l.taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END""".formatted(table, listedRows(), NOW, names);

@@ -54,11 +54,6 @@ final class LateReleases {
         add(secret, new Entry(names, Deadline.in(remaining), true, notFreeBefore));
     }
 
-    /** It turned out that someone wants this one. */
-    void keep(String secret) {
-        entries.remove(secret);
-    }
-
     /** Tries each once more, at the end. */
     void lastTry() {
         entries.forEach(this::release);

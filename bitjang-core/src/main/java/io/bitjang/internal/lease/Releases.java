@@ -139,13 +139,17 @@ final class Releases {
             if (e.meaning() != Meaning.UNKNOWN) {
                 return Answer.refused(null);
             }
-            // whether it was applied or is still on its way: what is not ours now must not become ours later
-            late.add(lease.names(), claim.secret(), claim.micros());
-            Optional<LockRow> row = store.resolve(lease.name(), claim.secret());
-            if (row.isPresent()) {
-                late.keep(claim.secret());
-                return Answer.of(row.get(), claim);
+            // resolved first: a late release under way would take it from the one it is handed to
+            try {
+                Optional<LockRow> row = store.resolve(lease.name(), claim.secret());
+                if (row.isPresent()) {
+                    return Answer.of(row.get(), claim);
+                }
+            } catch (DatabaseException unresolved) {
+                late.add(lease.names(), claim.secret(), claim.micros());
+                throw unresolved;
             }
+            late.add(lease.names(), claim.secret(), claim.micros());
             return Answer.refused(null);
         }
     }

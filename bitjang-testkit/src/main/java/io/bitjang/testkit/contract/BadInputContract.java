@@ -43,11 +43,16 @@ public abstract class BadInputContract extends OnOwnTables {
         LockData before = data(ORDER);
         LockData leaseBefore = data(LockName.of("job"));
         Map<Duration, String> wrong = Map.of(
-                Duration.ZERO, "longer than zero",
-                Duration.ofNanos(-1), "longer than zero",
-                Duration.ofSeconds(Long.MIN_VALUE), "longer than zero",
-                Duration.ofDays(3660), "10 years",
-                Duration.ofSeconds(Long.MAX_VALUE), "10 years");
+                Duration.ZERO,
+                "longer than zero",
+                Duration.ofNanos(-1),
+                "longer than zero",
+                Duration.ofSeconds(Long.MIN_VALUE),
+                "longer than zero",
+                Duration.ofDays(3660),
+                "10 years",
+                Duration.ofSeconds(Long.MAX_VALUE),
+                "10 years");
         wrong.forEach((duration, problem) -> {
             for (ThrowingCallable call : List.<ThrowingCallable>of(
                     () -> locks.manager().tryLock("order", "43", "kim", duration),
@@ -285,7 +290,10 @@ public abstract class BadInputContract extends OnOwnTables {
     }
 
     private static void assertSame(LockData expected, LockData actual) {
-        assertThat(actual).usingRecursiveComparison().ignoringFields("remaining").isEqualTo(expected);
+        assertThat(actual)
+                .usingRecursiveComparison()
+                .ignoringFields("remaining")
+                .isEqualTo(expected);
     }
 
     /** A null that the compiler's checks don't see. */

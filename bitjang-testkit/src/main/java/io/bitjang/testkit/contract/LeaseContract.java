@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Leases: taking them, running under them, giving them back. */
@@ -164,7 +165,7 @@ public abstract class LeaseContract extends OnObservedLocks {
 
     @Test
     void a_body_runs_under_the_lease_and_the_lock_is_free_afterwards() {
-        AtomicReference<Boolean> free = new AtomicReference<>();
+        AtomicReference<@Nullable Boolean> free = new AtomicReference<>();
         boolean ran = locks.lease(name("job"))
                 .tryRun(() -> free.set(other.lease(name("job")).tryAcquire().isPresent()));
         assertThat(ran).isTrue();

@@ -128,7 +128,8 @@ public abstract class LockIdContract extends OnOwnTables {
                     .isThrownBy(() -> new LockId(text))
                     .withNoCause()
                     .withMessageContaining("no lock id")
-                    .satisfies(refusal -> assertThat(refusal.getMessage().replace("lock id", ""))
+                    .satisfies(refusal -> assertThat(
+                                    String.valueOf(refusal.getMessage()).replace("lock id", ""))
                             .doesNotContain(" " + text));
         }
         assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new LockId(""));

@@ -54,12 +54,13 @@ public abstract class LostUpdateContract extends OnAccounts {
                             account.type(),
                             account.id(),
                             "slow",
-                            surelyInTime ? Duration.ofSeconds(2) : Duration.ofMillis(LOCK_MILLIS));
+                            surelyInTime ? Duration.ofSeconds(1) : Duration.ofMillis(LOCK_MILLIS));
             CompletableFuture<Void> successor = CompletableFuture.runAsync(this::addOnOtherNode);
             if (surelyLate) {
                 successor.get(PATIENCE.toSeconds(), SECONDS);
             }
             boolean written = addSlowly(id, surelyInTime ? 0 : LOCK_MILLIS * 2);
+            // not released: the successor gets it when it has lapsed
             successor.get(PATIENCE.toSeconds(), SECONDS);
 
             expected += written ? 101 : 100;
@@ -80,7 +81,6 @@ public abstract class LostUpdateContract extends OnAccounts {
                 locks.manager().checkLock(tx, id);
                 dawdle(longestPause);
                 write(tx, seen + 1);
-                locks.manager().releaseLock(tx, id);
                 tx.commit();
                 return true;
             } catch (NoLockException e) {

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -86,7 +87,7 @@ public abstract class NamesContract extends OnOwnTables {
 
         for (int i = 0; i < NAMES.size(); i++) {
             LockName name = NAMES.get(i);
-            LockId id = new LockId(held.get(name).value());
+            LockId id = new LockId(Objects.requireNonNull(held.get(name)).value());
             LockData data = other.manager().checkLock(id);
             assertThat(data.name()).isEqualTo(name).isEqualTo(id.name());
             assertThat(data.owner()).isEqualTo("owner-" + i);

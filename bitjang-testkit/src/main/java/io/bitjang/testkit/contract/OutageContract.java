@@ -243,6 +243,26 @@ public abstract class OutageContract extends OnLocks {
     }
 
     @Test
+    void lease_is_lost_at_its_deadline_although_the_database_is_silent() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(database)) {
+            Locks node = closing(Locks.create(new ImpatientSource(database.through(proxy.port()))));
+            Lease lease = node.lease(name("a"))
+                    .lasting(Duration.ofSeconds(2))
+                    .tryAcquire()
+                    .orElseThrow();
+            CountDownLatch lost = new CountDownLatch(1);
+            lease.onLost(gone -> lost.countDown());
+            proxy.stall();
+            assertThat(lost.await(SOON_SECONDS, TimeUnit.SECONDS)).isTrue();
+            assertThat(lease.state()).isEqualTo(State.LOST);
+            proxy.resume();
+            try (Lease next = other.lease(name("a")).acquire(PATIENT)) {
+                assertThat(next.fence()).isGreaterThan(lease.fence());
+            }
+        }
+    }
+
+    @Test
     void wait_keeps_its_deadline_although_the_database_is_silent() throws Exception {
         try (TcpProxy proxy = TcpProxy.to(database)) {
             Locks node = closing(Locks.create(new ImpatientSource(database.through(proxy.port()))));

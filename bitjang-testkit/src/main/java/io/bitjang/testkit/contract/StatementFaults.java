@@ -74,6 +74,10 @@ final class StatementFaults implements AutoCloseable {
         proxy.resume();
     }
 
+    boolean hasStruck() {
+        return struck.get();
+    }
+
     /** No fault from now on; answers whether one has happened. */
     boolean disarm() {
         pause();

@@ -41,7 +41,7 @@ final class Contender {
         OFFLINE
     }
 
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofSeconds(10);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Duration OFFLINE_LOCK = Duration.ofSeconds(30);
 

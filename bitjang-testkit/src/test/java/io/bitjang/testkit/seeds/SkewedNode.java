@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit.seeds;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.bitjang.AlreadyLockedException;
+import io.bitjang.Locks;
+import io.bitjang.testkit.ChildJvm;
+import io.bitjang.testkit.TestDatabase;
+import java.time.Duration;
+
+/** Another process, whose wall clock is ten minutes ahead, tries to take a lock once. */
+public final class SkewedNode {
+
+    private SkewedNode() {}
+
+    /** Whether it got the lock; {@code kind} is the type of an edit lock, or {@code dist} for a lock by owner. */
+    static String tries(TestDatabase database, String kind, String id) {
+        try (ChildJvm child = ChildJvm.of(SkewedNode.class)
+                .args(database.jdbcUrl(), database.user(), database.password(), kind, id)
+                // compiling asks the clock all the time, and each answer is a file read
+                .jvmArgs("-Xint")
+                .faketime("+10m")
+                .start()) {
+            return child.readLineStartingWith("it is ", Duration.ofSeconds(60));
+        }
+    }
+
+    /** Arguments: address, user, password, type and id of the lock. */
+    public static void main(String[] args) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(args[0]);
+        config.setUsername(args[1]);
+        config.setPassword(args[2]);
+        config.setMaximumPoolSize(2);
+        try (HikariDataSource pool = new HikariDataSource(config);
+                Locks locks = Locks.create(pool)) {
+            System.out.println("it is " + (granted(locks, args[3], args[4]) ? "granted" : "refused"));
+        }
+    }
+
+    private static boolean granted(Locks locks, String kind, String id) {
+        if (kind.equals("dist")) {
+            return locks.distLock().tryLock(id, "skewed", Duration.ofMinutes(5));
+        }
+        try {
+            locks.manager().tryLock(kind, id);
+            return true;
+        } catch (AlreadyLockedException e) {
+            return false;
+        }
+    }
+}
