@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
 import io.bitjang.LockId;
 import io.bitjang.NoLockException;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -30,9 +32,11 @@ public abstract class LostUpdateContract extends OnAccounts {
 
     @Test
     void check_outside_the_transaction_loses_an_update() throws Exception {
-        LockId id = locks.manager().tryLock(account.type(), account.id(), "slow", Duration.ofMillis(200));
+        LockId id = locks.manager().tryLock(account.type(), account.id(), "slow", Duration.ofMinutes(5));
         int seen = balance();
         locks.manager().checkLock(id);
+        // five minutes pass
+        other.manager().leave(id, Duration.ofMillis(1));
         awaitLapse(account);
         addOnOtherNode();
 
@@ -49,12 +53,7 @@ public abstract class LostUpdateContract extends OnAccounts {
             // the first rounds have a known end, so that both outcomes are among them
             boolean surelyInTime = round == 0;
             boolean surelyLate = round == 1;
-            LockId id = locks.manager()
-                    .tryLock(
-                            account.type(),
-                            account.id(),
-                            "slow",
-                            surelyInTime ? Duration.ofSeconds(1) : Duration.ofMillis(LOCK_MILLIS));
+            LockId id = lockWhenFree(surelyInTime ? Duration.ofSeconds(1) : Duration.ofMillis(LOCK_MILLIS));
             CompletableFuture<Void> successor = CompletableFuture.runAsync(this::addOnOtherNode);
             if (surelyLate) {
                 successor.get(PATIENCE.toSeconds(), SECONDS);
@@ -70,6 +69,20 @@ public abstract class LostUpdateContract extends OnAccounts {
             assertThat(!written || !surelyLate).isTrue();
         }
         assertThat(refused).isBetween(1, ROUNDS - 1);
+    }
+
+    /** The successor's release of the round before may have met a row that was locked, and come a little later. */
+    private LockId lockWhenFree(Duration duration) throws Exception {
+        AtomicReference<LockId> id = new AtomicReference<>();
+        await("the lock", () -> {
+            try {
+                id.set(locks.manager().tryLock(account.type(), account.id(), "slow", duration));
+                return true;
+            } catch (AlreadyLockedException e) {
+                return false;
+            }
+        });
+        return id.get();
     }
 
     private boolean addSlowly(LockId id, int longestPause) throws Exception {

@@ -67,16 +67,16 @@ public abstract class PeerFlaws extends OnAccounts {
     @Test
     void renewal_goes_on_after_exceptions() throws Exception {
         AtomicInteger failures = new AtomicInteger();
-        CountDownLatch renewed = new CountDownLatch(3);
+        CountDownLatch renewed = new CountDownLatch(1);
         CountingDataSource source = new CountingDataSource(pool);
         Locks node = closing(Locks.builder(source)
                 .listener(event -> {
-                    if (event.kind() == LockEvent.Kind.RENEWED) {
+                    if (event.kind() == LockEvent.Kind.RENEWED && failures.get() > 2) {
                         renewed.countDown();
                     }
                 })
                 .build());
-        Lease lease = node.lease(account).lasting(Duration.ofSeconds(3)).acquire(Wait.none());
+        Lease lease = node.lease(account).lasting(Duration.ofSeconds(6)).acquire(Wait.none());
         source.onStatement(sql -> {
             if (failures.incrementAndGet() <= 2) {
                 throw new SQLRecoverableException("cut off", "08006");
@@ -166,7 +166,7 @@ public abstract class PeerFlaws extends OnAccounts {
                     }
                 })
                 .build());
-        Lock lock = node.lease(name).lasting(Duration.ofMillis(600)).asLock();
+        Lock lock = node.lease(name).lasting(Duration.ofSeconds(3)).asLock();
         lock.lock();
         lock.lock();
         lock.unlock();

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 public abstract class GuardProof extends OnAccounts {
 
     private static final int H2_SNAPSHOT = 6;
-    private static final Duration LEASE = Duration.ofMillis(700);
+    private static final Duration LEASE = Duration.ofMillis(1500);
     private static final int OTHERS = 1000;
     private static final Duration OTHER_LEASES = Duration.ofSeconds(9);
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.testkit.seeds;
 
-import com.zaxxer.hikari.HikariConfig;
-import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.Locks;
 import io.bitjang.testkit.ChildJvm;
 import io.bitjang.testkit.TestDatabase;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.sql.DriverManager;
 import java.time.Duration;
+import javax.sql.DataSource;
 
 /** Another process, whose wall clock is ten minutes ahead, tries to take a lock once. */
 public final class SkewedNode {
@@ -22,19 +24,20 @@ public final class SkewedNode {
                 .jvmArgs("-Xint")
                 .faketime("+10m")
                 .start()) {
-            return child.readLineStartingWith("it is ", Duration.ofSeconds(60));
+            return child.readLineStartingWith("it is ", Duration.ofMinutes(2));
         }
     }
 
     /** Arguments: address, user, password, type and id of the lock. */
     public static void main(String[] args) {
-        HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(args[0]);
-        config.setUsername(args[1]);
-        config.setPassword(args[2]);
-        config.setMaximumPoolSize(2);
-        try (HikariDataSource pool = new HikariDataSource(config);
-                Locks locks = Locks.create(pool)) {
+        // no pool: its timers would run by the wrong clock too
+        InvocationHandler connect = (self, method, arguments) -> DriverManager.getConnection(args[0], args[1], args[2]);
+        DataSource source = (DataSource)
+                Proxy.newProxyInstance(SkewedNode.class.getClassLoader(), new Class<?>[] {DataSource.class}, connect);
+        try (Locks locks = Locks.builder(source)
+                .schema(Locks.Schema.NONE)
+                .notifications(false)
+                .build()) {
             System.out.println("it is " + (granted(locks, args[3], args[4]) ? "granted" : "refused"));
         }
     }
