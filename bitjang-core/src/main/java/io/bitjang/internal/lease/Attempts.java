@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Attempts {
 
-    /** How long one call goes on repeating. */
+    /** How long one call goes on repeating; once at least, however slow the database was. */
     private static final Duration BUDGET = Duration.ofSeconds(1);
 
     /** A row that is locked for a moment by another's statement is tried again so many times before it counts as taken. */
@@ -71,7 +71,7 @@ final class Attempts {
                     // the group may have been granted before a later statement failed
                     late.add(names, claim.secret(), claim.micros());
                 }
-                if (e.meaning() == Meaning.FAILED || budget.passed()) {
+                if (e.meaning() == Meaning.FAILED || tries > 1 && budget.passed()) {
                     throw failed(names.get(0), "could not be taken", e);
                 }
                 Ticks.pause(names.get(0), 4);
@@ -115,11 +115,11 @@ final class Attempts {
     /** Runs an operation that may be repeated: it is matched on a lock id. */
     <T> T repeatable(LockName name, String what, Supplier<T> operation) {
         Deadline budget = Deadline.in(BUDGET);
-        while (true) {
+        for (int tries = 1; ; tries++) {
             try {
                 return operation.get();
             } catch (DatabaseException e) {
-                if (e.meaning() == Meaning.FAILED || budget.passed()) {
+                if (e.meaning() == Meaning.FAILED || tries > 1 && budget.passed()) {
                     throw failed(name, what, e);
                 }
                 Ticks.pause(name, 4);
