@@ -105,7 +105,7 @@ final class H2Dialect implements Dialect {
     @Override
     public String takeAll(String table, int names) {
         return """
-            SELECT l.fence FROM %1$s l WHERE (l.type, l.id) IN (SELECT r.type, r.id FROM %2$s)
+            SELECT l.fence * 8 + CASE WHEN l.lock_id IS NOT NULL THEN 4 ELSE 0 END FROM %1$s l WHERE (l.type, l.id) IN (SELECT r.type, r.id FROM %2$s)
                AND (l.lock_id IS NULL OR l.expires_at <= %3$s) ORDER BY l.type, l.id FOR UPDATE NOWAIT""".formatted(table, listedRows(), NOW);
     }
 

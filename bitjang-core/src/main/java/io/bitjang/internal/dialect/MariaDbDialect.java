@@ -92,6 +92,6 @@ final class MariaDbDialect extends MySqlFamily {
                 taken_from = IF(lock_id IS NULL, NULL, owner), forced = NULL,
                 acquired_at = VALUES(acquired_at), lock_id = VALUES(lock_id), owner = VALUES(owner),
                 note = VALUES(note), expires_at = VALUES(expires_at)
-            RETURNING fence""".formatted(table, NOW, values);
+            RETURNING fence * 8 + IF(taken_from IS NULL, 0, 4)""".formatted(table, NOW, values);
     }
 }

@@ -126,8 +126,8 @@ public final class LeaseEngine {
         if (names.size() == 1) {
             Kind kind = answer.reentered() ? Kind.REENTERED : answer.takenOver() ? Kind.TAKEN_OVER : Kind.ACQUIRED;
             granted(names.get(0), answer.fence(), request.owner(), kind);
-        } else if (settings.audit() || !settings.listeners().isEmpty()) {
-            Map<LockName, LockRow> rows = takenFrom(names);
+        } else {
+            Map<LockName, LockRow> rows = answer.takenOver() ? takenFrom(names) : Map.of();
             for (LockName name : names) {
                 LockRow row = rows.get(name);
                 Kind kind = row != null && row.takenFrom() != null ? Kind.TAKEN_OVER : Kind.ACQUIRED;

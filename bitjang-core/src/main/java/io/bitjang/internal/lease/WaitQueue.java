@@ -32,6 +32,11 @@ final class WaitQueue {
 
     private static final int POLLS_PER_STEP = 40;
 
+    /** After a failure, and at most after many: a pool checks a connection again only when it was not used for a while. */
+    private static final long FAILED_NANOS = Duration.ofMillis(200).toNanos();
+
+    private static final int MAX_DOUBLINGS = 3;
+
     final List<LockName> names;
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<Waiter> waiters = new ArrayDeque<>();
@@ -44,6 +49,7 @@ final class WaitQueue {
     private long standBackUntil;
     private long nextPoll = runBegan;
     private int polls;
+    private int failures;
 
     WaitQueue(List<LockName> names, long standBackUntil) {
         this.names = names;
@@ -147,10 +153,16 @@ final class WaitQueue {
     /** The lock can't be had now; its holder's time ends in so long unless it is renewed. */
     void lookAgain(long holderEndsNanos, long atLeastNanos) {
         locked(() -> {
+            failures = 0;
             long interval = POLL_NANOS[Math.min(polls++ / POLLS_PER_STEP, POLL_NANOS.length - 1)];
             long wait = Math.min(Math.max(interval, atLeastNanos), Math.max(holderEndsNanos, 1_000_000));
             return nextPoll = Ticks.now() + wait;
         });
+    }
+
+    /** The database failed: the pauses grow. */
+    void failed() {
+        locked(() -> nextPoll = Ticks.now() + (FAILED_NANOS << Math.min(failures++, MAX_DOUBLINGS)));
     }
 
     private <T extends @Nullable Object> T locked(Supplier<T> body) {

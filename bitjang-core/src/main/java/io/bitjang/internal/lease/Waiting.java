@@ -28,7 +28,6 @@ final class Waiting {
     private static final long LOCAL_HOLDER_POLL = Duration.ofSeconds(1).toNanos();
     private static final long NOTIFIED_POLL = Duration.ofMillis(500).toNanos();
     private static final long CHANGED_POLL = Duration.ofMillis(5).toNanos();
-    private static final long FAILED_POLL = Duration.ofMillis(200).toNanos();
     private static final long STAND_BACK = Duration.ofMillis(75).toNanos();
     private static final long STAND_BACK_NOTIFIED = Duration.ofMillis(15).toNanos();
     private static final int MAX_STANDING_BACK = 1000;
@@ -157,7 +156,7 @@ final class Waiting {
             }
         } catch (LockException e) {
             queue.waiters().forEach(waiter -> waiter.failed(e));
-            queue.lookAgain(FAILED_POLL, FAILED_POLL);
+            queue.failed();
         } finally {
             if (!granted) {
                 onceMore = queue.attempted(false, false);
@@ -215,7 +214,7 @@ final class Waiting {
         } catch (DatabaseException e) {
             for (WaitQueue queue : due) {
                 queue.waiters().forEach(w -> w.failed(Attempts.failed(queue.names.get(0), "could not be read", e)));
-                queue.lookAgain(FAILED_POLL, FAILED_POLL);
+                queue.failed();
             }
         } finally {
             polling.set(false);

@@ -136,17 +136,17 @@ public final class LockStore {
             params.set("type" + i, names.get(i).type())
                     .set("id" + i, names.get(i).id());
         }
-        List<Long> fences;
+        List<Long> taken;
         try {
-            fences = database.run(session -> session.query(sql.takeAll(names.size()), params, row -> row.getLong(1)));
+            taken = database.run(session -> session.query(sql.takeAll(names.size()), params, row -> row.getLong(1)));
         } catch (DatabaseException e) {
             if (SqlErrors.isOutOfRange(e.sqlException())) {
                 return Answer.refused(null);
             }
             throw e;
         }
-        long fence = fences.stream().mapToLong(Long::longValue).max().orElseThrow();
-        if (fences.stream().anyMatch(other -> other != fence)) {
+        long fence = highestFence(taken);
+        if (taken.stream().anyMatch(other -> other >> 3 != fence)) {
             List<Listed> rows = names.stream()
                     .map(name -> new Listed(name, claim.secret(), 0))
                     .toList();
@@ -159,7 +159,7 @@ public final class LockStore {
                         DatabaseException.Meaning.FAILED, "A group of locks got no common fence", e.sqlException());
             }
         }
-        return Answer.granted(claim.secret(), fence << 3);
+        return Answer.granted(claim.secret(), fence << 3 | flags(taken));
     }
 
     private Answer lockAndChangeAll(List<LockName> names, Claim claim) {
@@ -170,11 +170,18 @@ public final class LockStore {
             if (free.size() < names.size()) {
                 return Answer.refused(null);
             }
-            long floor = free.stream().mapToLong(Long::longValue).max().orElseThrow() + 1;
-            session.update(sql.takeLocked(), params.set("fence", floor));
+            session.update(sql.takeLocked(), params.set("fence", highestFence(free) + 1));
             List<LockRow> rows = session.query(sql.read, Params.of(names.get(0)), LockRow::read);
-            return Answer.of(rows.get(0), claim);
+            return Answer.granted(claim.secret(), rows.get(0).fence() << 3 | flags(free));
         });
+    }
+
+    private static long highestFence(List<Long> encoded) {
+        return encoded.stream().mapToLong(each -> each >> 3).max().orElseThrow();
+    }
+
+    private static long flags(List<Long> encoded) {
+        return encoded.stream().mapToLong(each -> each & 7).reduce(0, (a, b) -> a | b);
     }
 
     /** Gives the lock from one holder to the next. Refused if the former does not have it, or its row is pinned. */
