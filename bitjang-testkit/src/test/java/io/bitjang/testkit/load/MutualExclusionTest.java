@@ -114,7 +114,7 @@ class MutualExclusionTest {
                     databaseName,
                     mode,
                     names,
-                    history.shares(JVMS, THREADS, 3),
+                    history.shares(JVMS, THREADS, mode == Mode.LEASE),
                     grants / seconds);
         } finally {
             children.forEach(ChildJvm::close);
