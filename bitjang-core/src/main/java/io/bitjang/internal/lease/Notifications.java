@@ -4,8 +4,8 @@ package io.bitjang.internal.lease;
 import io.bitjang.LockName;
 import io.bitjang.internal.sql.Channel;
 import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.time.Deadline;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -90,7 +90,7 @@ final class Notifications {
                 }
                 end = nobodyWaits.getAsBoolean() ? end : Deadline.in(LINGER);
             }
-        } catch (SQLException e) {
+        } catch (DatabaseException e) {
             retry = Deadline.in(PAUSE_AFTER_FAILURE);
             LOG.log(System.Logger.Level.WARNING, "Locks are polled for: no notifications. " + e.getMessage());
         } finally {

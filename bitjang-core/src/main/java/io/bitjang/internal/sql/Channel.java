@@ -24,16 +24,21 @@ public final class Channel implements AutoCloseable {
     private final Method getNotifications;
     private final Method getParameter;
 
-    private Channel(Connection connection, String driver, String name)
-            throws SQLException, ReflectiveOperationException {
+    /** Begins to listen. */
+    Channel(Connection connection, String driver, String name) throws SQLException {
         this.connection = connection;
         this.name = name;
-        Class<?> type =
-                Class.forName(driver, true, connection.getMetaData().getClass().getClassLoader());
-        this.driverConnection = connection.unwrap(type);
-        this.getNotifications = type.getMethod("getNotifications", int.class);
-        // the interface's method: the class that implements it is not public
-        this.getParameter = getNotifications.getReturnType().getComponentType().getMethod("getParameter");
+        try {
+            Class<?> type = Class.forName(
+                    driver, true, connection.getMetaData().getClass().getClassLoader());
+            this.driverConnection = connection.unwrap(type);
+            this.getNotifications = type.getMethod("getNotifications", int.class);
+            // the interface's method: the class that implements it is not public
+            this.getParameter =
+                    getNotifications.getReturnType().getComponentType().getMethod("getParameter");
+        } catch (ReflectiveOperationException e) {
+            throw new SQLException("This driver gives no notifications: " + e, e);
+        }
         this.autoCommit = connection.getAutoCommit();
         if (!autoCommit) {
             connection.setAutoCommit(true);
@@ -41,18 +46,8 @@ public final class Channel implements AutoCloseable {
         execute("LISTEN");
     }
 
-    /** Begins to listen. */
-    static Channel open(Connection connection, String driver, String name) throws SQLException {
-        try {
-            return new Channel(connection, driver, name);
-        } catch (SQLException | ReflectiveOperationException | RuntimeException e) {
-            connection.close();
-            throw new SQLException("This driver gives no notifications: " + e, e);
-        }
-    }
-
     /** Waits at most so long; the locks that were freed. */
-    public List<LockName> receive(int millis) throws SQLException {
+    public List<LockName> receive(int millis) {
         try {
             List<LockName> freed = new ArrayList<>();
             Object[] received = (Object[]) getNotifications.invoke(driverConnection, millis);
@@ -62,9 +57,9 @@ public final class Channel implements AutoCloseable {
             }
             return freed;
         } catch (InvocationTargetException e) {
-            throw new SQLException("The connection for notifications broke: " + e.getCause(), e.getCause());
+            throw Database.failure(new SQLException("The connection for notifications broke: " + e.getCause(), e));
         } catch (ReflectiveOperationException e) {
-            throw new SQLException("This driver gives no notifications: " + e, e);
+            throw Database.failure(new SQLException("This driver gives no notifications: " + e, e));
         }
     }
 
@@ -83,12 +78,14 @@ public final class Channel implements AutoCloseable {
 
     /** Gives the connection back as it was. */
     @Override
-    public void close() throws SQLException {
+    public void close() {
         try (Connection toClose = connection) {
             execute("UNLISTEN");
             if (!autoCommit) {
                 toClose.setAutoCommit(false);
             }
+        } catch (SQLException e) {
+            throw Database.failure(e);
         }
     }
 

@@ -36,8 +36,14 @@ public final class Database {
     }
 
     /** Listens for notifications on a connection of its own, which the caller closes. */
-    public Channel listen(String channel) throws SQLException {
-        return Channel.open(dataSource.getConnection(), dialect.notificationDriver(), channel);
+    public Channel listen(String channel) {
+        Connection connection = open();
+        try {
+            return new Channel(connection, dialect.notificationDriver(), channel);
+        } catch (SQLException e) {
+            close(connection);
+            throw failure(e);
+        }
     }
 
     /** Runs one statement in a transaction of its own. */
@@ -105,7 +111,7 @@ public final class Database {
         }
     }
 
-    private static DatabaseException failure(SQLException e) {
+    static DatabaseException failure(SQLException e) {
         return new DatabaseException(SqlErrors.meaningOf(e), "The database failed: " + e.getMessage(), e);
     }
 
