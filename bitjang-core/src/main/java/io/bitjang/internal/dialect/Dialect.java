@@ -49,8 +49,8 @@ public interface Dialect {
     Acquire acquire();
 
     /**
-     * The one statement of {@link Acquire#UPSERT}; answers with the columns given, of the row as it is afterwards or, if refused,
-     * of the holder's row; the column lock_id is the caller's own only if it was granted.
+     * The one statement of {@link Acquire#UPSERT}; answers with the columns given and a column {@code changed}: 1 with the row as it
+     * is afterwards, 0 with a row that was only read.
      */
     String upsert(String table, String columns);
 

@@ -75,7 +75,7 @@ final class H2Dialect implements Dialect {
     @Override
     public String upsert(String table, String columns) {
         return """
-            SELECT %3$s FROM FINAL TABLE (
+            SELECT %3$s, 1 AS changed FROM FINAL TABLE (
               MERGE INTO %1$s l USING (
                 SELECT * FROM (VALUES (CAST(:type AS VARCHAR), CAST(:id AS VARCHAR), CAST(:lockId AS VARCHAR),
                     CAST(:owner AS VARCHAR), CAST(:micros AS BIGINT), CAST(:note AS VARCHAR), CAST(:again AS VARCHAR)))
@@ -94,7 +94,7 @@ final class H2Dialect implements Dialect {
               WHEN NOT MATCHED THEN INSERT (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
                 VALUES (v.type, v.id, v.lock_id, v.owner, %2$s, %2$s, %2$s + v.micros, v.note)) l
             UNION ALL
-            SELECT %3$s FROM %1$s l WHERE l.type = :type AND l.id = :id""".formatted(table, NOW, columns);
+            SELECT %3$s, 0 FROM %1$s l WHERE l.type = :type AND l.id = :id""".formatted(table, NOW, columns);
     }
 
     @Override

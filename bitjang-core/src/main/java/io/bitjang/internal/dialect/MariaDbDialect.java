@@ -66,7 +66,7 @@ final class MariaDbDialect extends MySqlFamily {
                 note = IF(lock_id = VALUES(lock_id) OR owner = :again, VALUES(note), note),
                 expires_at = IF(lock_id = VALUES(lock_id), VALUES(expires_at),
                                 IF(owner = :again, GREATEST(expires_at, VALUES(expires_at)), expires_at))
-            RETURNING %3$s""".formatted(table, NOW, columns);
+            RETURNING %3$s, 1 AS changed""".formatted(table, NOW, columns);
     }
 
     @Override

@@ -101,9 +101,9 @@ final class PostgresDialect implements Dialect {
                 owner = excluded.owner, note = excluded.note, forced = NULL
                WHERE l.lock_id IS NULL OR l.expires_at <= %2$s OR l.owner = :again
               RETURNING l.*)
-            SELECT %3$s FROM taken l
+            SELECT %3$s, 1 AS changed FROM taken l
             UNION ALL
-            SELECT %3$s FROM %1$s l WHERE l.type = :type AND l.id = :id AND NOT EXISTS (SELECT 1 FROM taken)""".formatted(table, NOW, columns, boundedWait());
+            SELECT %3$s, 0 FROM %1$s l WHERE l.type = :type AND l.id = :id AND NOT EXISTS (SELECT 1 FROM taken)""".formatted(table, NOW, columns, boundedWait());
     }
 
     @Override

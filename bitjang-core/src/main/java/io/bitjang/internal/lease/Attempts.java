@@ -50,7 +50,8 @@ final class Attempts {
     /** Tries once to take the locks, given in order. */
     Outcome acquire(List<LockName> names, Request request) {
         Deadline budget = Deadline.in(BUDGET);
-        Deadline busyBudget = Deadline.in(BUSY_BUDGET);
+        boolean mayReenter = request.again() != null;
+        Deadline busyBudget = Deadline.in(mayReenter ? BUDGET : BUSY_BUDGET);
         for (int tries = 1; ; tries++) {
             Claim claim = request.claim(GrantKey.newSecret());
             long sentAt = Ticks.now();
@@ -58,7 +59,7 @@ final class Attempts {
                 Answer answer = names.size() == 1 ? store.acquire(names.get(0), claim) : store.acquireAll(names, claim);
                 return new Outcome(answer, sentAt);
             } catch (DatabaseException e) {
-                if (e.meaning() == Meaning.BUSY && (tries >= BUSY_TRIES || busyBudget.passed())) {
+                if (e.meaning() == Meaning.BUSY && (!mayReenter && tries >= BUSY_TRIES || busyBudget.passed())) {
                     return new Outcome(Answer.refused(null), sentAt);
                 }
                 if (e.meaning() == Meaning.UNKNOWN) {

@@ -53,9 +53,24 @@ public final class LockStore {
             if (upsert == null) {
                 return changeOrInsert(session, name, claim, params);
             }
-            List<LockRow> rows = session.query(upsert, params, LockRow::read);
-            return rows.isEmpty() ? Answer.refused(null) : Answer.of(rows.get(0), claim);
+            List<Upserted> rows =
+                    session.query(upsert, params, row -> new Upserted(LockRow.read(row), row.getInt("changed") == 1));
+            Optional<Upserted> changed = rows.stream().filter(Upserted::changed).findFirst();
+            if (changed.isPresent()) {
+                return Answer.of(changed.get().row, claim);
+            }
+            return rows.isEmpty() ? Answer.refused(null) : notChanged(rows.get(0).row, claim);
         });
+    }
+
+    private record Upserted(LockRow row, boolean changed) {}
+
+    /** The owner who may re-enter is not refused because another's statement has the row locked for a moment. */
+    private static Answer notChanged(LockRow row, Claim claim) throws SQLException {
+        if (claim.again() != null && claim.again().equals(row.owner()) && row.held()) {
+            throw new SQLException("The row is locked", "55P03");
+        }
+        return Answer.refused(row);
     }
 
     /**
@@ -79,7 +94,9 @@ public final class LockStore {
             return Answer.refused(row);
         }
         OptionalLong taken = session.number(sql.take, params);
-        return taken.isPresent() ? taken(session, name, claim, taken.getAsLong()) : Answer.refused(null);
+        return taken.isPresent()
+                ? taken(session, name, claim, taken.getAsLong())
+                : row.held() ? notChanged(row, claim) : Answer.refused(null);
     }
 
     /** A re-entered lock keeps its lock id, which one number can't tell: it is read. */
