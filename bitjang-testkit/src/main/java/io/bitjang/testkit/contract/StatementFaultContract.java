@@ -52,6 +52,7 @@ public abstract class StatementFaultContract extends OnLocks {
     protected StatementFaultContract() {}
 
     @BeforeEach
+    @SuppressWarnings("NullAway.Init")
     final void openFaulty() throws Exception {
         faults = closing(new StatementFaults(database));
         calm = closing(Locks.builder(database.dataSource()).owner("calm").build());
