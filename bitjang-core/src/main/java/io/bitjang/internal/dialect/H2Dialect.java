@@ -69,9 +69,8 @@ final class H2Dialect implements Dialect {
     }
 
     /**
-     * A held lock leaves nothing to merge, so a refused attempt locks no row; the second part then tells the holder. Here a locked
-     * row is waited for, up to H2's lock timeout: a query inside that skips it would lock the row in its newest state while the
-     * merge still decides by the statement's snapshot, and at REPEATABLE READ take a lock from its holder.
+     * A held lock, or a locked row, leaves nothing to merge, so a refused attempt neither locks nor waits; the second part then
+     * tells the holder.
      */
     @Override
     public String upsert(String table, String columns) {
@@ -82,7 +81,9 @@ final class H2Dialect implements Dialect {
                     CAST(:owner AS VARCHAR), CAST(:micros AS BIGINT), CAST(:note AS VARCHAR), CAST(:again AS VARCHAR)))
                   v(type, id, lock_id, owner, micros, note, again)
                 WHERE NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id AND o.lock_id IS NOT NULL
-                          AND o.expires_at > %2$s AND o.owner IS DISTINCT FROM CAST(:again AS VARCHAR))) v
+                          AND o.expires_at > %2$s AND o.owner IS DISTINCT FROM CAST(:again AS VARCHAR))
+                  AND (NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id)
+                       OR EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id FOR UPDATE SKIP LOCKED))) v
               ON l.type = v.type AND l.id = v.id
               WHEN MATCHED AND (l.lock_id IS NULL OR l.expires_at <= %2$s) THEN UPDATE SET
                 lock_id = v.lock_id, owner = v.owner, fence = GREATEST(l.fence + 1, %2$s), acquired_at = %2$s,
