@@ -34,7 +34,6 @@ import org.junit.jupiter.api.Timeout;
 public abstract class OutageContract extends OnLocks {
 
     private static final Duration LONG = Duration.ofSeconds(100);
-    private static final Duration SHORT = Duration.ofMillis(150);
     private static final long SOON_SECONDS = 60;
     private static final Wait PATIENT = Wait.upTo(Duration.ofSeconds(SOON_SECONDS));
 
