@@ -59,15 +59,13 @@ public interface Dialect {
         /** One statement changes all rows or none; absent rows are inserted before. */
         CHANGE,
         /** One statement inserts or changes all rows; a held one makes it fail as a whole. */
-        UPSERT,
-        /** A transaction of several statements. */
-        TRANSACTION
+        UPSERT
     }
 
     /** How several locks are acquired together here. */
     AcquireAll acquireAll();
 
-    /** The statement of {@link AcquireAll}, for so many names; for a transaction, the locking read. */
+    /** The statement of {@link AcquireAll}, for so many names. */
     String takeAll(String table, int names);
 
     /** Removes the row of one lock if it meets the condition, without waiting for a locked row where the database can. */

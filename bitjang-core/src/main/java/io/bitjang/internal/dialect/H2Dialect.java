@@ -99,14 +99,23 @@ final class H2Dialect implements Dialect {
 
     @Override
     public AcquireAll acquireAll() {
-        return AcquireAll.TRANSACTION;
+        return AcquireAll.CHANGE;
     }
 
     @Override
     public String takeAll(String table, int names) {
         return """
-            SELECT l.fence * 8 + CASE WHEN l.lock_id IS NOT NULL THEN 4 ELSE 0 END FROM %1$s l WHERE (l.type, l.id) IN (SELECT r.type, r.id FROM %2$s)
-               AND (l.lock_id IS NULL OR l.expires_at <= %3$s) ORDER BY l.type, l.id FOR UPDATE NOWAIT""".formatted(table, listedRows(), NOW);
+            SELECT MAX(l.fence * 8 + CASE WHEN l.taken_from IS NOT NULL THEN 4 ELSE 0 END) FROM FINAL TABLE (
+              MERGE INTO %1$s l USING (
+                SELECT c.type, c.id, COUNT(*) OVER () AS n, MAX(c.fence) OVER () AS fence FROM (
+                  SELECT l.type, l.id, l.fence FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
+                  WHERE l.lock_id IS NULL OR l.expires_at <= %3$s ORDER BY l.type, l.id FOR UPDATE SKIP LOCKED) c) g
+              ON l.type = g.type AND l.id = g.id AND g.n = %4$d
+              WHEN MATCHED THEN UPDATE SET
+                lock_id = :lockId, owner = :owner, fence = GREATEST(g.fence + 1, %3$s), acquired_at = %3$s,
+                expires_at = %3$s + :duration, note = :note, forced = NULL,
+                taken_from = CASE WHEN l.lock_id IS NOT NULL THEN l.owner END) l
+            HAVING COUNT(*) > 0""".formatted(table, listedRows(), NOW, names);
     }
 
     @Override

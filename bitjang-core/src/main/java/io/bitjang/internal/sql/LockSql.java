@@ -142,15 +142,6 @@ final class LockSql {
         return Sql.parse(dialect.takeAll(locks, names));
     }
 
-    /** The update of a transaction that locked the rows already: all get the same fence. */
-    Sql takeLocked() {
-        return Sql.parse("""
-            UPDATE %1$s SET lock_id = :lockId, fence = GREATEST(:fence, %2$s), acquired_at = %2$s,
-                expires_at = %2$s + :duration, note = :note, forced = NULL,
-                taken_from = CASE WHEN lock_id IS NOT NULL THEN owner END, owner = :owner
-              WHERE (type, id) IN (SELECT r.type, r.id FROM %3$s)""".formatted(locks, now, dialect.listedRows()));
-    }
-
     /** Brings the fences of a group, if they differ, to the largest of them. */
     Sql raiseFences() {
         return Sql.parse(dialect.writeListed(locks, "l.fence < :fence", target("fence") + " = :fence"));

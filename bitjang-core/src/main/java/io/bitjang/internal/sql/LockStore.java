@@ -121,7 +121,6 @@ public final class LockStore {
         return switch (database.dialect().acquireAll()) {
             case CHANGE -> changeAll(names, claim);
             case UPSERT -> upsertAll(names, claim);
-            case TRANSACTION -> lockAndChangeAll(names, claim);
         };
     }
 
@@ -177,20 +176,6 @@ public final class LockStore {
             }
         }
         return Answer.granted(claim.secret(), fence << 3 | flags(taken));
-    }
-
-    private Answer lockAndChangeAll(List<LockName> names, Claim claim) {
-        Params params = listed(claim(Params.none(), claim), names);
-        return database.transaction(session -> {
-            session.update(sql.insertFree, params);
-            List<Long> free = session.query(sql.takeAll(names.size()), params, row -> row.getLong(1));
-            if (free.size() < names.size()) {
-                return Answer.refused(null);
-            }
-            session.update(sql.takeLocked(), params.set("fence", highestFence(free) + 1));
-            List<LockRow> rows = session.query(sql.read, Params.of(names.get(0)), LockRow::read);
-            return Answer.granted(claim.secret(), rows.get(0).fence() << 3 | flags(free));
-        });
     }
 
     private static long highestFence(List<Long> encoded) {

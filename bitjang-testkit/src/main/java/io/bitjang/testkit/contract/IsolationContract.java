@@ -14,8 +14,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -38,6 +41,7 @@ public abstract class IsolationContract extends OnLocks {
     private static final Wait PATIENT = Wait.upTo(Duration.ofSeconds(60));
 
     private final Map<String, Thread> inside = new ConcurrentHashMap<>();
+    private final Queue<String> history = new ConcurrentLinkedQueue<>();
 
     /** For the databases. */
     protected IsolationContract() {}
@@ -70,6 +74,8 @@ public abstract class IsolationContract extends OnLocks {
             for (Future<?> result : results) {
                 result.get(100, TimeUnit.SECONDS);
             }
+        } catch (ExecutionException e) {
+            throw new AssertionError(e.getCause() + "\nWhat happened before:\n" + String.join("\n", history), e);
         } finally {
             threads.shutdownNow();
         }
@@ -82,7 +88,9 @@ public abstract class IsolationContract extends OnLocks {
         config.setMaximumPoolSize(6);
         config.setTransactionIsolation(isolation);
         config.setAutoCommit(autoCommit);
-        return closing(Locks.builder(closing(new HikariDataSource(config))).build());
+        return closing(Locks.builder(closing(new HikariDataSource(config)))
+                .listener(event -> history.add(Thread.currentThread().getName() + " " + event))
+                .build());
     }
 
     private void once(Locks node) {
