@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** How a lease ends against the holder's will, how the holder is told, and what it can do about it. */
@@ -157,6 +158,23 @@ public abstract class LeaseLossContract extends OnObservedLocks {
             assertThat(taken && lease.isHeld()).as("held twice").isFalse();
             return taken && (heldBefore || !lease.isHeld());
         });
+    }
+
+    @Test
+    void a_lease_and_its_renewal_count_from_before_the_request_was_sent() {
+        Duration way = Duration.ofMillis(300);
+        seen.afterStatement(sql -> {
+            for (long end = System.nanoTime() + way.toNanos(); System.nanoTime() < end; ) {
+                LockSupport.parkNanos(end - System.nanoTime());
+            }
+        });
+        Duration whole = Duration.ofSeconds(60);
+
+        Lease lease = node.lease(name("job")).lasting(whole).acquire(Wait.none());
+        assertThat(lease.remaining()).isLessThan(whole.minus(way.dividedBy(2)));
+
+        lease.renew();
+        assertThat(lease.remaining()).isLessThan(whole.minus(way.dividedBy(2)));
     }
 
     @Test
