@@ -11,8 +11,14 @@ import io.bitjang.internal.lease.Operator;
 import io.bitjang.internal.lease.OwnerLocks;
 import io.bitjang.internal.lease.Settings;
 import io.bitjang.internal.schema.SchemaSetup;
+import io.bitjang.internal.session.NamedSession;
+import io.bitjang.internal.session.SessionEngine;
+import io.bitjang.internal.session.SessionSettings;
 import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockListener;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,8 +72,13 @@ public final class Locks implements AutoCloseable {
     private final DistLock distLock;
     private final LockAdmin admin;
 
-    private Locks(LeaseEngine engine) {
+    private final SessionEngine sessions;
+    private final Workers workers;
+
+    private Locks(LeaseEngine engine, SessionEngine sessions, Workers workers) {
         this.engine = engine;
+        this.sessions = sessions;
+        this.workers = workers;
         this.manager = new OfflineLocks(engine);
         this.distLock = new OwnerLocks(engine);
         this.admin = new Operator(engine);
@@ -113,15 +124,27 @@ public final class Locks implements AutoCloseable {
         return new NamedLease(engine, names);
     }
 
+    /** The session lock with this plain name. */
+    public SessionLock session(String name) {
+        return session(LockName.of(name));
+    }
+
+    /** The session lock with this name. It has nothing to do with a lease of the same name. */
+    public SessionLock session(LockName name) {
+        return new NamedSession(sessions, Objects.requireNonNull(name, "name"));
+    }
+
     /** For operators. */
     public LockAdmin admin() {
         return admin;
     }
 
-    /** Gives back all leases, fails those who wait, ends the threads. Offline locks and locks by owner stay. */
+    /** Gives back all leases and session locks, fails those who wait, ends the threads. Offline locks and locks by owner stay. */
     @Override
     public void close() {
+        sessions.close();
         engine.close();
+        workers.close();
     }
 
     /** Settings for a {@link Locks}. Not thread-safe. */
@@ -138,9 +161,13 @@ public final class Locks implements AutoCloseable {
         private @Nullable String schemaName;
         private boolean audit;
         private boolean notifications = true;
+        private DataSource sessionDataSource;
+        private int sessionWaiters = 1;
+        private int maxSessionLocks = 10_000;
 
         private Builder(DataSource dataSource) {
             this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+            this.sessionDataSource = dataSource;
         }
 
         /** In whose name locks are taken unless said otherwise; the process and host by default. A label for people. */
@@ -194,6 +221,40 @@ public final class Locks implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Where session locks get their connections, which they keep while a lock is held: best a small pool of their own to the
+         * same server, past any pooler. The business data source by default, of which they then take one connection while locks
+         * are held, and one more while someone waits.
+         */
+        public Builder sessionDataSource(DataSource source) {
+            this.sessionDataSource = Objects.requireNonNull(source, "source");
+            return this;
+        }
+
+        /**
+         * How many connections may wait for a session lock that another process has, next to the one that carries the others; 1
+         * by default. When all wait, or carry a lock that they waited for, further locks are asked for every 25 ms.
+         */
+        public Builder sessionWaiters(int connections) {
+            if (connections < 0) {
+                throw new IllegalArgumentException("The connections that wait can't be fewer than 0: " + connections);
+            }
+            this.sessionWaiters = connections;
+            return this;
+        }
+
+        /**
+         * How many session locks this instance may hold at a time; 10,000 by default. PostgreSQL keeps all locks of all its users
+         * in one table of limited size (about 35,000 with its default settings), and fails everybody when it is full.
+         */
+        public Builder maxSessionLocks(int most) {
+            if (most < 1) {
+                throw new IllegalArgumentException("The session locks held at a time can't be fewer than 1: " + most);
+            }
+            this.maxSessionLocks = most;
+            return this;
+        }
+
         /** Adds one who hears of every event. */
         public Builder listener(LockListener listener) {
             listeners.add(Objects.requireNonNull(listener, "listener"));
@@ -215,10 +276,21 @@ public final class Locks implements AutoCloseable {
                 case VALIDATE -> setup.validate();
                 case NONE -> {}
             }
-            return new Locks(new LeaseEngine(
-                    database,
-                    tables,
-                    new Settings(owner, lease, offline, audit, notifications, List.copyOf(listeners))));
+            Workers workers = new Workers();
+            Events events = new Events(listeners);
+            return new Locks(
+                    new LeaseEngine(
+                            database,
+                            tables,
+                            new Settings(owner, lease, offline, audit, notifications),
+                            workers,
+                            events),
+                    new SessionEngine(
+                            new SessionStore(sessionDataSource, database.dialect(), tables),
+                            new SessionSettings(owner, sessionWaiters, maxSessionLocks),
+                            workers,
+                            events),
+                    workers);
         }
     }
 }

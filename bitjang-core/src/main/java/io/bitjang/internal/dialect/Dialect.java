@@ -124,6 +124,13 @@ public interface Dialect {
         return text;
     }
 
+    /**
+     * Locks that a session holds.
+     *
+     * @param table the table of session locks, where the database has none of its own
+     */
+    SessionDialect sessions(String table);
+
     /** Limits a query to {@code :limit} rows. */
     default String limit() {
         return "LIMIT :limit";

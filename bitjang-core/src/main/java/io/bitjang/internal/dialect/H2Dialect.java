@@ -141,4 +141,9 @@ final class H2Dialect implements Dialect {
     public String pin() {
         return "FOR UPDATE";
     }
+
+    @Override
+    public SessionDialect sessions(String table) {
+        return new H2Sessions(table);
+    }
 }

@@ -59,4 +59,9 @@ abstract class MySqlFamily implements Dialect {
     public boolean answersByGeneratedKey() {
         return true;
     }
+
+    @Override
+    public SessionDialect sessions(String table) {
+        return new MySqlSessions();
+    }
 }

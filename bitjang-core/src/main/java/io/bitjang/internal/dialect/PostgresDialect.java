@@ -156,4 +156,9 @@ final class PostgresDialect implements Dialect {
     public String notificationDriver() {
         return "org.postgresql.PGConnection";
     }
+
+    @Override
+    public SessionDialect sessions(String table) {
+        return new PostgresSessions();
+    }
 }

@@ -6,6 +6,8 @@ import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Alarm;
+import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;

@@ -16,6 +16,8 @@ import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.util.ArrayList;
@@ -43,7 +45,7 @@ public final class LeaseEngine {
     private final GuardSql guard;
     private final Settings settings;
     private final Events events;
-    private final Workers workers = new Workers();
+    private final Workers workers;
     private final LateReleases late;
     private final Attempts attempts;
     private final OwnRow ownRow;
@@ -55,11 +57,12 @@ public final class LeaseEngine {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Over a database whose tables are there. */
-    public LeaseEngine(Database database, Tables tables, Settings settings) {
+    public LeaseEngine(Database database, Tables tables, Settings settings, Workers workers, Events events) {
         this.store = new LockStore(database, tables);
         this.guard = store.guard();
         this.settings = settings;
-        this.events = new Events(settings.listeners());
+        this.workers = workers;
+        this.events = events;
         this.late = new LateReleases(store, workers, this::kick);
         this.attempts = new Attempts(store, late);
         this.ownRow = new OwnRow(store);
@@ -187,7 +190,7 @@ public final class LeaseEngine {
     /** Waits on the calling thread. */
     Lease acquire(List<LockName> names, Request request, Wait wait) {
         requireOpen();
-        Waiter waiter = new Waiter(names, request, wait);
+        LeaseWaiter waiter = new LeaseWaiter(names, request, wait);
         enqueue(waiter);
         try {
             return waiter.await();
@@ -199,7 +202,7 @@ public final class LeaseEngine {
     /** Waits without a thread. */
     CompletableFuture<Lease> acquireAsync(List<LockName> names, Request request, Wait wait) {
         requireOpen();
-        Waiter waiter = new Waiter(names, request, wait);
+        LeaseWaiter waiter = new LeaseWaiter(names, request, wait);
         CompletableFuture<Lease> promise = new CompletableFuture<>();
         waiter.result()
                 .whenCompleteAsync(
@@ -221,9 +224,9 @@ public final class LeaseEngine {
             workers.execute(() -> attemptOnce(waiter));
             return promise;
         }
-        if (!waiter.deadline.isNever()) {
+        if (!waiter.deadline().isNever()) {
             ScheduledFuture<?> timer =
-                    workers.after(waiter.deadline.remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+                    workers.after(waiter.deadline().remainingNanos(), () -> waiter.fail(waiter.timedOut()));
             waiter.result()
                     .whenComplete((lease, reason) -> Optional.ofNullable(timer).ifPresent(t -> t.cancel(false)));
         }
@@ -231,9 +234,9 @@ public final class LeaseEngine {
         return promise;
     }
 
-    private void attemptOnce(Waiter waiter) {
+    private void attemptOnce(LeaseWaiter waiter) {
         try {
-            LeaseHandle lease = tryAcquire(waiter.names, waiter.request);
+            LeaseHandle lease = tryAcquire(waiter.names(), waiter.request);
             waiter.refused(null);
             if (lease == null) {
                 waiter.fail(waiter.timedOut());
@@ -308,7 +311,7 @@ public final class LeaseEngine {
         return lease != null && lease.active() && lease.names().equals(names);
     }
 
-    /** Gives back all leases in one statement, fails those who wait, ends the threads. */
+    /** Gives back all leases in one statement, fails those who wait. */
     public void close() {
         if (!closed.compareAndSet(false, true)) {
             return;
@@ -326,7 +329,6 @@ public final class LeaseEngine {
         }
         late.lastTry();
         notifications.close();
-        workers.close();
     }
 
     /** In one statement; where one locked row fails it as a whole, one by one. */
@@ -352,7 +354,7 @@ public final class LeaseEngine {
     }
 
     /** Whoever came while it was being closed is not left waiting. */
-    private void enqueue(Waiter waiter) {
+    private void enqueue(LeaseWaiter waiter) {
         waiting.enqueue(waiter);
         if (closed.get()) {
             waiter.fail(closing());

@@ -6,6 +6,7 @@ import io.bitjang.internal.sql.Channel;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;

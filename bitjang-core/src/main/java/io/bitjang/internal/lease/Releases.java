@@ -12,6 +12,7 @@ import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Events;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.List;
@@ -112,7 +113,7 @@ final class Releases {
         if (queue == null || lease.names().size() > 1) {
             return false;
         }
-        Waiter next = queue.nextInRun(waiting.wantedByOtherQueues(queue));
+        LeaseWaiter next = queue.nextInRun(waiting.wantedByOtherQueues(queue));
         if (next == null) {
             return false;
         }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.lease;
 
-import io.bitjang.spi.LockListener;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * How an instance was configured.
@@ -13,12 +11,5 @@ import java.util.List;
  * @param offline how long an offline lock lasts
  * @param audit whether take-overs and forced releases are written down
  * @param notifications whether the database's notifications are used
- * @param listeners who hears of events
  */
-public record Settings(
-        String owner,
-        Duration lease,
-        Duration offline,
-        boolean audit,
-        boolean notifications,
-        List<LockListener> listeners) {}
+public record Settings(String owner, Duration lease, Duration offline, boolean audit, boolean notifications) {}

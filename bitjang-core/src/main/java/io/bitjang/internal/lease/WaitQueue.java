@@ -39,7 +39,7 @@ final class WaitQueue {
 
     final List<LockName> names;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Deque<Waiter> waiters = new ArrayDeque<>();
+    private final Deque<LeaseWaiter> waiters = new ArrayDeque<>();
     private boolean attempting;
     private boolean again;
     private boolean retired;
@@ -57,25 +57,25 @@ final class WaitQueue {
     }
 
     /** Adds one at the end; false if the queue has been retired meanwhile. */
-    boolean add(Waiter waiter) {
+    boolean add(LeaseWaiter waiter) {
         return locked(() -> !retired && waiters.add(waiter));
     }
 
     /** Takes out those who have gone; true if nobody is left and the queue is retired. */
     boolean retireIfEmpty() {
         return locked(() -> {
-            waiters.removeIf(Waiter::isDone);
+            waiters.removeIf(LeaseWaiter::isDone);
             retired |= waiters.isEmpty() && !attempting;
             return retired;
         });
     }
 
     /** Whether this one is the first, and so the one that competes. */
-    boolean isFirst(Waiter waiter) {
+    boolean isFirst(LeaseWaiter waiter) {
         return locked(() -> waiters.peek() == waiter);
     }
 
-    List<Waiter> waiters() {
+    List<LeaseWaiter> waiters() {
         return locked(() -> List.copyOf(waiters));
     }
 
@@ -84,9 +84,9 @@ final class WaitQueue {
      * after it: what the caller knows may be news to it.
      */
     @Nullable
-    Waiter beginAttempt() {
+    LeaseWaiter beginAttempt() {
         return locked(() -> {
-            waiters.removeIf(Waiter::isDone);
+            waiters.removeIf(LeaseWaiter::isDone);
             again |= attempting;
             if (attempting || waiters.isEmpty() || standBackUntil - Ticks.now() > 0) {
                 return null;
@@ -114,9 +114,9 @@ final class WaitQueue {
 
     /** The one to hand a released lock to; null if there is none, or others must get their turn. */
     @Nullable
-    Waiter nextInRun(boolean otherQueues) {
+    LeaseWaiter nextInRun(boolean otherQueues) {
         return locked(() -> {
-            waiters.removeIf(Waiter::isDone);
+            waiters.removeIf(LeaseWaiter::isDone);
             boolean longRun = run >= LONGEST_RUN || Ticks.now() - runBegan > LONGEST_RUN_NANOS;
             wanted |= otherQueues;
             return wanted && longRun ? null : waiters.peek();

@@ -8,6 +8,8 @@ import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Alarm;
+import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -56,13 +58,13 @@ final class Waiting {
      * Puts one into its queue. The first in a queue gets an attempt at once, unless a lease of this process has the lock: that one
      * looks at the queue after it has stopped counting as held here, so one of the two sees the other.
      */
-    void enqueue(Waiter waiter) {
-        WaitQueue queue = queues.computeIfAbsent(waiter.names, this::newQueue);
+    void enqueue(LeaseWaiter waiter) {
+        WaitQueue queue = queues.computeIfAbsent(waiter.names(), this::newQueue);
         while (!queue.add(waiter)) {
-            queues.remove(waiter.names, queue);
-            queue = queues.computeIfAbsent(waiter.names, this::newQueue);
+            queues.remove(waiter.names(), queue);
+            queue = queues.computeIfAbsent(waiter.names(), this::newQueue);
         }
-        if (engine.holds(waiter.names)) {
+        if (engine.holds(waiter.names())) {
             waiter.refused(null);
             queue.lookAgain(Long.MAX_VALUE, LOCAL_HOLDER_POLL);
             cleanUpOrSchedule(queue);
@@ -111,10 +113,10 @@ final class Waiting {
     }
 
     /** One has left without a lease. */
-    void left(Waiter waiter) {
-        WaitQueue queue = queues.get(waiter.names);
+    void left(LeaseWaiter waiter) {
+        WaitQueue queue = queues.get(waiter.names());
         if (queue != null && queue.retireIfEmpty()) {
-            queues.remove(waiter.names, queue);
+            queues.remove(waiter.names(), queue);
         }
     }
 
@@ -128,7 +130,7 @@ final class Waiting {
     }
 
     private void attempt(WaitQueue queue) {
-        Waiter first = queue.beginAttempt();
+        LeaseWaiter first = queue.beginAttempt();
         if (first == null) {
             cleanUpOrSchedule(queue);
         } else {
@@ -136,7 +138,7 @@ final class Waiting {
         }
     }
 
-    private void attempt(WaitQueue queue, Waiter first) {
+    private void attempt(WaitQueue queue, LeaseWaiter first) {
         if (engine.isClosed()) {
             return;
         }

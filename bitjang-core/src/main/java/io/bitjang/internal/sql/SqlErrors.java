@@ -18,8 +18,8 @@ final class SqlErrors {
      */
     private static final Set<Integer> BUSY_CODES = Set.of(1205, 3572, 50200);
 
-    /** MySQL and MariaDB 1213 (deadlock), 1020 (record has changed since last read), 3101 (certification); H2 90131 (concurrent update). */
-    private static final Set<Integer> REPEAT_CODES = Set.of(1213, 1020, 3101, 90131);
+    /** MySQL and MariaDB 1213 and 3058 (deadlock), 1020 (record has changed since last read), 3101 (certification); H2 90131 (concurrent update). */
+    private static final Set<Integer> REPEAT_CODES = Set.of(1213, 3058, 1020, 3101, 90131);
 
     /**
      * SQL states where the server was told to stop in mid-statement or the link broke: PostgreSQL 57P01 (admin shutdown), 57P02
@@ -61,6 +61,14 @@ final class SqlErrors {
     static boolean isMissingTable(SQLException e) {
         // 42P01, 42703: PostgreSQL; 42S02, 42S22: MySQL, MariaDB, H2
         return Set.of("42P01", "42703", "42S02", "42S03", "42S04", "42S22").contains(state(e));
+    }
+
+    /** Whether only the statement was told to stop: PostgreSQL and H2 57014, MySQL and MariaDB 1317, and the drivers' time-outs. */
+    static boolean isCancelled(SQLException e) {
+        return state(e).equals("57014")
+                || e.getErrorCode() == 57014
+                || e.getErrorCode() == 1317
+                || e instanceof SQLTimeoutException;
     }
 
     /** MariaDB 1690: our own signal out of a statement for several rows, that one of them is held. */

@@ -39,6 +39,11 @@ public record Tables(@Nullable String schema, String prefix) {
         return qualified("schema_version");
     }
 
+    /** The table of session locks, where the database has none of its own. */
+    public String sessions() {
+        return qualified("sessions");
+    }
+
     /** The channel of PostgreSQL's notifications: one for each table of locks. */
     public String channel() {
         String name = (schema == null ? "" : schema + "_") + prefix + "locks";

@@ -30,6 +30,9 @@ CREATE TABLE IF NOT EXISTS bitjang_audit (
   reason     varchar(2000)
 );
 
+-- H2 has no session locks: each is a row that an open transaction has locked.
+CREATE TABLE IF NOT EXISTS bitjang_sessions (name varchar(64) PRIMARY KEY);
+
 CREATE OR REPLACE VIEW bitjang_locks_view AS
 SELECT type, id, owner, fence, note,
        CASE WHEN lock_id IS NULL THEN 'free'

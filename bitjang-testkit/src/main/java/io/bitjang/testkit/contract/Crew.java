@@ -69,7 +69,7 @@ final class Crew implements AutoCloseable {
             boolean parked = state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
             return parked
                     && Arrays.stream(thread.getStackTrace())
-                            .anyMatch(frame -> frame.getClassName().startsWith("io.bitjang.internal.lease.Waiter"));
+                            .anyMatch(frame -> frame.getClassName().startsWith("io.bitjang.internal.work.Waiter"));
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bitjang.internal.lease;
+package io.bitjang.internal.work;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The threads of an instance: one that keeps the time and never touches the database, and a few that do, so that a database that
  * hangs can't keep anybody past a deadline. Idle threads end. Thread-safe.
  */
-final class Workers implements Executor {
+public final class Workers implements Executor {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final int MAX_WORKERS = 16;
@@ -36,7 +36,8 @@ final class Workers implements Executor {
     private final ThreadPoolExecutor callbacks = new ThreadPoolExecutor(
             0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), named("bitjang-callback"));
 
-    Workers() {
+    /** Starts none until there is work. */
+    public Workers() {
         timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
         timer.allowCoreThreadTimeOut(true);
         timer.setRemoveOnCancelPolicy(true);
@@ -54,7 +55,7 @@ final class Workers implements Executor {
     }
 
     /** Runs code of the application's soon. Dropped when closed. */
-    void callBack(Runnable code) {
+    public void callBack(Runnable code) {
         try {
             callbacks.execute(() -> logged(code));
         } catch (RejectedExecutionException e) {
@@ -63,8 +64,7 @@ final class Workers implements Executor {
     }
 
     /** Runs a short task after a time, on the thread that must not wait. Null when closed. */
-    @Nullable
-    ScheduledFuture<?> after(long nanos, Runnable task) {
+    public @Nullable ScheduledFuture<?> after(long nanos, Runnable task) {
         try {
             return timer.schedule(() -> logged(task), nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
@@ -72,7 +72,8 @@ final class Workers implements Executor {
         }
     }
 
-    void close() {
+    /** Lets what is under way end, for a moment. */
+    public void close() {
         timer.shutdownNow();
         pool.shutdown();
         callbacks.shutdown();
@@ -95,7 +96,8 @@ final class Workers implements Executor {
         }
     }
 
-    static ThreadFactory named(String name) {
+    /** Daemon threads with a name and a number. */
+    public static ThreadFactory named(String name) {
         AtomicInteger count = new AtomicInteger();
         return task -> {
             Thread thread = new Thread(task, name + "-" + count.incrementAndGet());

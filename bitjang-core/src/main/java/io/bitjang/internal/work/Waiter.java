@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bitjang.internal.lease;
+package io.bitjang.internal.work;
 
 import io.bitjang.AlreadyLockedException;
-import io.bitjang.Lease;
 import io.bitjang.LockData;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
@@ -17,57 +16,70 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One who waits, as a thread or not. It is served once: by a lease, or by the reason why there is none. Thread-safe. */
-final class Waiter {
+/**
+ * One who waits, as a thread or not. It is served once: by what it waits for, or by the reason why there is none. Thread-safe.
+ */
+public class Waiter<T> {
 
-    final List<LockName> names;
-    final Request request;
-    final Deadline deadline;
+    private final List<LockName> names;
+    private final Deadline deadline;
     private final Wait wait;
-    private final CompletableFuture<LeaseHandle> result = new CompletableFuture<>();
+    private final CompletableFuture<T> result = new CompletableFuture<>();
     private volatile boolean answered;
     private volatile @Nullable LockException failure;
     private volatile @Nullable LockData holder;
 
-    Waiter(List<LockName> names, Request request, Wait wait) {
+    /** Waits from now on. */
+    public Waiter(List<LockName> names, Wait wait) {
         this.names = names;
-        this.request = request;
         this.wait = wait;
         this.deadline = Deadline.of(wait.limit());
     }
 
-    /** Hands over the lease; false if the waiter has gone. */
-    boolean serve(LeaseHandle lease) {
-        return result.complete(lease);
+    /** What it waits for. */
+    public final List<LockName> names() {
+        return names;
+    }
+
+    /** Until when it waits. */
+    public final Deadline deadline() {
+        return deadline;
+    }
+
+    /** Hands over what it waits for; false if the waiter has gone. */
+    public final boolean serve(T served) {
+        return result.complete(served);
     }
 
     /** Ends the wait; false if it had ended. */
-    boolean fail(LockException reason) {
+    public final boolean fail(LockException reason) {
         return result.completeExceptionally(reason);
     }
 
-    boolean isDone() {
+    /** Whether it was served, or has gone. */
+    public final boolean isDone() {
         return result.isDone();
     }
 
-    CompletableFuture<LeaseHandle> result() {
+    /** What comes of it. */
+    public final CompletableFuture<T> result() {
         return result;
     }
 
     /** The last attempt was refused. */
-    void refused(@Nullable LockData by) {
+    public final void refused(@Nullable LockData by) {
         answered = true;
         failure = null;
         holder = by != null ? by : holder;
     }
 
     /** The last attempt failed. */
-    void failed(LockException reason) {
+    public final void failed(LockException reason) {
         failure = reason;
     }
 
     /** Waits on the calling thread, never past the deadline. */
-    Lease await() {
+    public final T await() {
         try {
             return result.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
@@ -88,8 +100,8 @@ final class Waiter {
         }
     }
 
-    /** Why there is no lease at the deadline. */
-    LockException timedOut() {
+    /** Why there is nothing at the deadline. */
+    public final LockException timedOut() {
         LockName name = names.get(0);
         LockException last = failure;
         if (last != null) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bitjang.internal.lease;
+package io.bitjang.internal.work;
 
 import io.bitjang.LockName;
 import io.bitjang.spi.LockEvent;
@@ -8,17 +8,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Tells the listeners. What they throw is logged and reaches nobody. Thread-safe. */
-final class Events {
+public final class Events {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
 
     private final List<LockListener> listeners;
 
-    Events(List<LockListener> listeners) {
+    /** For these. */
+    public Events(List<LockListener> listeners) {
         this.listeners = List.copyOf(listeners);
     }
 
-    void tell(LockEvent.Kind kind, List<LockName> names, long fence, @Nullable String owner, @Nullable String detail) {
+    /** Tells of each of the names. */
+    public void tell(
+            LockEvent.Kind kind, List<LockName> names, long fence, @Nullable String owner, @Nullable String detail) {
         if (listeners.isEmpty()) {
             return;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bitjang.internal.lease;
+package io.bitjang.internal.work;
 
 import io.bitjang.internal.time.Ticks;
 import java.util.concurrent.ScheduledFuture;
@@ -7,7 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** Rings once at the earliest of the times it was set to since it rang last. Thread-safe. */
-final class Alarm {
+public final class Alarm {
 
     private final Workers workers;
     private final Runnable task;
@@ -18,13 +18,14 @@ final class Alarm {
     private @Nullable ScheduledFuture<?> pending;
     private long at;
 
-    Alarm(Workers workers, Runnable task) {
+    /** The task runs on the thread that must not wait. */
+    public Alarm(Workers workers, Runnable task) {
         this.workers = workers;
         this.task = task;
     }
 
     /** To ring at this moment of {@link Ticks#now()}, or earlier if it is set so. */
-    void setTo(long moment) {
+    public void setTo(long moment) {
         lock.lock();
         try {
             if (pending != null) {

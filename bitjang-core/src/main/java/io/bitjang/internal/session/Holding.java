@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.session;
+
+import io.bitjang.LockName;
+import io.bitjang.NoLockException;
+import io.bitjang.SessionLock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** One holder's time with a lock, by one or more holds. {@code lock} guards its state; nothing is called under it. Thread-safe. */
+final class Holding {
+
+    private enum State {
+        HELD,
+        LOST,
+        RELEASED
+    }
+
+    final LockName name;
+    final Grant grant;
+    final Thread thread;
+    private final SessionEngine engine;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<Runnable> callbacks = new ArrayList<>();
+    private State state = State.HELD;
+    private int holds;
+    private boolean told;
+    private String reason = "";
+
+    Holding(SessionEngine engine, LockName name, Grant grant, Thread thread) {
+        this.engine = engine;
+        this.name = name;
+        this.grant = grant;
+        this.thread = thread;
+    }
+
+    /** A hold of it. */
+    SessionLock.Hold hold() {
+        return locked(() -> {
+            if (state != State.HELD) {
+                told |= state == State.LOST;
+                throw notHeld();
+            }
+            holds++;
+            return new OneHold();
+        });
+    }
+
+    /** The session died; false if it was given back before. */
+    boolean lose(String because) {
+        List<Runnable> toCall = locked(() -> {
+            if (state != State.HELD) {
+                return null;
+            }
+            state = State.LOST;
+            reason = because;
+            told = !callbacks.isEmpty();
+            return List.copyOf(callbacks);
+        });
+        if (toCall == null) {
+            return false;
+        }
+        toCall.forEach(engine::callBack);
+        return true;
+    }
+
+    boolean isHeld() {
+        return locked(() -> {
+            told |= state == State.LOST;
+            return state == State.HELD;
+        });
+    }
+
+    private void close() {
+        boolean release = locked(() -> {
+            if (--holds > 0 || state == State.RELEASED) {
+                return false;
+            }
+            if (state == State.LOST) {
+                if (told) {
+                    return false;
+                }
+                told = true;
+                throw notHeld();
+            }
+            state = State.RELEASED;
+            return true;
+        });
+        if (release) {
+            engine.release(this);
+        }
+    }
+
+    private NoLockException notHeld() {
+        return new NoLockException(
+                name, name + (state == State.LOST ? " was lost: " + reason : " is not held any more"), null);
+    }
+
+    private <T extends @Nullable Object> T locked(Supplier<T> action) {
+        lock.lock();
+        try {
+            return action.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** One of the holds. */
+    private final class OneHold implements SessionLock.Hold {
+
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        @Override
+        public LockName name() {
+            return name;
+        }
+
+        @Override
+        public boolean isHeld() {
+            return !closed.get() && Holding.this.isHeld();
+        }
+
+        @Override
+        public SessionLock.Hold again() {
+            if (closed.get()) {
+                throw new NoLockException(name, "This hold of " + name + " is closed", null);
+            }
+            return hold();
+        }
+
+        @Override
+        public SessionLock.Hold onLost(Consumer<SessionLock.Hold> callback) {
+            boolean now = locked(() -> {
+                told |= state == State.LOST;
+                return state == State.LOST || !callbacks.add(() -> callback.accept(this));
+            });
+            if (now) {
+                engine.callBack(() -> callback.accept(this));
+            }
+            return this;
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                Holding.this.close();
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "Hold[" + name + "]";
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.session;
+
+import io.bitjang.internal.sql.SessionLink;
+import io.bitjang.internal.sql.SessionStore;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which connections carry the locks: one is shared by all attempts that don't wait, and carries many locks; a few wait, each for
+ * one lock, and then carry that one. Where a session can't hold many locks, each has a connection of its own. Thread-safe.
+ */
+final class Links {
+
+    private final SessionStore store;
+    private final int waitingMost;
+
+    /** Held while the shared connection is opened, so that it is opened once. */
+    private final ReentrantLock opening = new ReentrantLock();
+
+    /** Guards the fields below; nothing is called under it. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final Set<SessionLink> all = new HashSet<>();
+    private final Deque<SessionLink> idle = new ArrayDeque<>();
+    private final Set<SessionLink> waiting = new HashSet<>();
+    private @Nullable SessionLink shared;
+    private int waitingOpen;
+    private boolean closed;
+
+    Links(SessionStore store, int waitingMost) {
+        this.store = store;
+        this.waitingMost = waitingMost;
+    }
+
+    /** A connection for an attempt that does not wait. */
+    SessionLink forAttempt() {
+        if (!store.shares()) {
+            return opened();
+        }
+        opening.lock();
+        try {
+            SessionLink present = locked(() -> shared);
+            if (present != null) {
+                return present;
+            }
+            SessionLink link = opened();
+            locked(() -> shared = link);
+            return link;
+        } finally {
+            opening.unlock();
+        }
+    }
+
+    /** A connection that may wait for one lock; null if all are taken. */
+    @Nullable
+    SessionLink forWaiting() {
+        @Nullable SessionLink ready = locked(idle::poll);
+        if (ready != null) {
+            locked(() -> waiting.add(ready));
+            return ready;
+        }
+        if (!locked(() -> waitingOpen < waitingMost && ++waitingOpen > 0)) {
+            return null;
+        }
+        @Nullable SessionLink link = null;
+        try {
+            SessionLink made = opened();
+            locked(() -> waiting.add(made));
+            link = made;
+            return made;
+        } finally {
+            if (link == null) {
+                locked(() -> --waitingOpen);
+            }
+        }
+    }
+
+    private SessionLink opened() {
+        SessionLink link = store.open();
+        if (!locked(() -> !closed && all.add(link))) {
+            link.close();
+            throw new IllegalStateException("This Locks is closed");
+        }
+        return link;
+    }
+
+    /** A connection carries no lock now. */
+    void unused(SessionLink link) {
+        boolean close = locked(() -> {
+            if (link == shared || !all.contains(link)) {
+                return false;
+            }
+            if (store.shares()) {
+                waiting.remove(link);
+                idle.add(link);
+                return false;
+            }
+            waitingOpen -= waiting.remove(link) ? 1 : 0;
+            return all.remove(link);
+        });
+        if (close) {
+            link.close();
+        }
+    }
+
+    /** Whether it is one of those that wait. */
+    boolean isWaiting(SessionLink link) {
+        return locked(() -> waiting.contains(link));
+    }
+
+    /** Nothing is to be had from it any more. */
+    void forget(SessionLink link) {
+        locked(() -> {
+            if (!all.remove(link)) {
+                return false;
+            }
+            if (link == shared) {
+                shared = null;
+            } else if (waiting.remove(link) || idle.remove(link)) {
+                waitingOpen--;
+            }
+            return true;
+        });
+    }
+
+    List<SessionLink> all() {
+        return locked(() -> new ArrayList<>(all));
+    }
+
+    /** No more are opened. */
+    void close() {
+        locked(() -> closed = true);
+    }
+
+    private <T extends @Nullable Object> T locked(Supplier<T> action) {
+        lock.lock();
+        try {
+            return action.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

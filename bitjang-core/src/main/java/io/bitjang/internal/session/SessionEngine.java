@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.session;
+
+import io.bitjang.AlreadyLockedException;
+import io.bitjang.LockDeadlockException;
+import io.bitjang.LockException;
+import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
+import io.bitjang.Locks;
+import io.bitjang.NoLockException;
+import io.bitjang.SessionLock;
+import io.bitjang.Wait;
+import io.bitjang.internal.sql.CallerSession;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.SessionLink;
+import io.bitjang.internal.sql.SessionStore;
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Alarm;
+import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.Workers;
+import io.bitjang.spi.LockEvent.Kind;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** Takes session locks, gives them back, and watches over the sessions that hold them. Thread-safe. */
+public final class SessionEngine {
+
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+
+    /** How often a session that holds locks is asked whether it lives. */
+    private static final Duration KEEP_ALIVE = Duration.ofMillis(400);
+
+    /** A session that does not answer for so long is given up, and its locks with it. */
+    private static final Duration SILENCE = Duration.ofSeconds(5);
+
+    /** A connection that carries nothing goes back to its pool. */
+    private static final Duration IDLE = Duration.ofSeconds(30);
+
+    /** How long the server is asked to wait at a time. */
+    private static final Duration SLICE = Duration.ofSeconds(10);
+
+    /** How often the shared connection asks for a lock when no connection is free to wait. */
+    private static final Duration POLL = Duration.ofMillis(25);
+
+    private static final Duration ONE_SECOND = Duration.ofSeconds(1);
+    private static final Duration AFTER_FAILURE = Duration.ofMillis(200);
+
+    private final SessionStore store;
+    private final SessionSettings settings;
+    private final Workers workers;
+    private final Events events;
+    private final Links links;
+    private final Turns turns;
+    private final Alarm watch;
+    /** Which connection waits for which lock right now. */
+    private final Map<LockName, SessionLink> awaited = new ConcurrentHashMap<>();
+
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Over the connections that are set aside for session locks. */
+    public SessionEngine(SessionStore store, SessionSettings settings, Workers workers, Events events) {
+        this.store = store;
+        this.settings = settings;
+        this.workers = workers;
+        this.events = events;
+        this.links = new Links(store, settings.waitingConnections());
+        this.turns = new Turns(this, settings.most());
+        this.watch = new Alarm(workers, this::watch);
+    }
+
+    SessionStore store() {
+        return store;
+    }
+
+    void requireOpen() {
+        if (closed.get()) {
+            throw new IllegalStateException("This Locks is closed");
+        }
+    }
+
+    /** One attempt, on the calling thread; null if someone has it. */
+    SessionLock.@Nullable Hold tryAcquire(LockName name) {
+        requireOpen();
+        if (!begin(name)) {
+            tell(Kind.REFUSED, name, "it is taken in this process");
+            return null;
+        }
+        @Nullable Grant grant = null;
+        try {
+            grant = attempt(name);
+        } catch (DatabaseException e) {
+            throw failed(name, "could not be taken", e);
+        } finally {
+            if (grant == null) {
+                freed(name);
+            }
+        }
+        if (grant == null) {
+            tell(Kind.REFUSED, name, null);
+            return null;
+        }
+        Holding holding = turns.taken(name, grant);
+        granted(holding, Kind.ACQUIRED);
+        return holding.hold();
+    }
+
+    private boolean begin(LockName name) {
+        Deadline soon = Deadline.in(ONE_SECOND);
+        Turns.Begin begin = turns.begin(name);
+        while (begin == Turns.Begin.SOON && !soon.passed()) {
+            Ticks.pause(name, 1);
+            begin = turns.begin(name);
+        }
+        return begin == Turns.Begin.MINE;
+    }
+
+    /** Waits on the calling thread, while others do the asking: no deadline depends on the database. */
+    SessionLock.Hold acquire(LockName name, Wait wait) {
+        requireOpen();
+        if (wait.limit().isEmpty() && turns.holdsAny(Thread.currentThread())) {
+            throw new IllegalStateException(
+                    "Waiting for " + name + " for ever while this thread holds another session lock is"
+                            + " refused: across processes nobody would notice a deadlock. Say how long to wait, or take all at once"
+                            + " with locks.leaseAll(...)");
+        }
+        SessionWaiter waiter = new SessionWaiter(name, wait);
+        if (turns.join(waiter)) {
+            workers.execute(() -> contend(name));
+        }
+        if (closed.get()) {
+            waiter.fail(closing());
+        }
+        try {
+            return waiter.await().hold();
+        } finally {
+            if (turns.left(waiter)) {
+                Optional.ofNullable(awaited.get(name)).ifPresent(link -> workers.execute(link::cancel));
+            }
+        }
+    }
+
+    /** Tries for a lock on behalf of those who stand in line. */
+    private void contend(LockName name) {
+        List<SessionWaiter> line = turns.line(name);
+        @Nullable Grant grant = null;
+        Duration pause = POLL;
+        try {
+            if (!line.isEmpty() && !closed.get()) {
+                grant = attempt(name);
+                if (grant == null) {
+                    line.forEach(waiter -> waiter.refused(null));
+                    @Nullable SessionLink own = links.forWaiting();
+                    if (own != null) {
+                        grant = await(own, name, line);
+                        pause = Duration.ZERO;
+                    }
+                }
+            }
+        } catch (DatabaseException e) {
+            line.forEach(waiter -> waiter.failed(failed(name, "could not be taken", e)));
+            pause = AFTER_FAILURE;
+        } catch (LockException e) {
+            line.forEach(waiter -> waiter.fail(e));
+        } catch (RuntimeException e) {
+            line.forEach(waiter -> waiter.fail(
+                    closed.get() ? closing() : new LockException(name, name + " could not be taken: " + e, e)));
+        }
+        if (grant == null) {
+            tryAgain(name, pause);
+            return;
+        }
+        Holding holding = turns.granted(name, grant);
+        if (holding == null) {
+            giveBack(name, grant);
+        } else {
+            granted(holding, Kind.ACQUIRED);
+        }
+    }
+
+    private void tryAgain(LockName name, Duration pause) {
+        if (!turns.free(name)) {
+            return;
+        }
+        if (pause.isZero()) {
+            workers.execute(() -> contend(name));
+        } else {
+            workers.after(pause.toNanos(), () -> workers.execute(() -> contend(name)));
+        }
+    }
+
+    private void freed(LockName name) {
+        tryAgain(name, Duration.ZERO);
+    }
+
+    /** Without waiting. A connection that died while nothing was on it is replaced once. */
+    private @Nullable Grant attempt(LockName name) {
+        for (boolean again = true; ; again = false) {
+            SessionLink link = links.forAttempt();
+            boolean idle = turns.on(link).isEmpty();
+            try {
+                return attempt(link, name);
+            } catch (DatabaseException e) {
+                if (!again || !idle || !SessionLink.isBroken(e)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private @Nullable Grant attempt(SessionLink link, LockName name) {
+        Object key = store.key(name);
+        boolean taken = false;
+        try {
+            taken = link.attempt(key);
+            return taken ? new Grant(link, key) : null;
+        } catch (DatabaseException e) {
+            throw diedOf(link, e);
+        } finally {
+            if (!taken) {
+                links.unused(link);
+            }
+        }
+    }
+
+    private @Nullable Grant await(SessionLink link, LockName name, List<SessionWaiter> line) {
+        Object key = store.key(name);
+        long longest = line.stream()
+                .mapToLong(waiter -> waiter.deadline().remainingNanos())
+                .max()
+                .orElse(0);
+        boolean taken = false;
+        awaited.put(name, link);
+        try {
+            taken = link.await(key, Duration.ofNanos(Math.min(longest, SLICE.toNanos())));
+            return taken ? new Grant(link, key) : null;
+        } catch (DatabaseException e) {
+            throw diedOf(link, e);
+        } finally {
+            awaited.remove(name);
+            if (!taken) {
+                links.unused(link);
+            }
+        }
+    }
+
+    /** What is known about the link after a failure. */
+    private DatabaseException diedOf(SessionLink link, DatabaseException e) {
+        if (SessionLink.isBroken(e)) {
+            died(link, e.getMessage());
+        }
+        return e;
+    }
+
+    private void granted(Holding holding, Kind kind) {
+        tell(kind, holding.name, null);
+        watch.setTo(Ticks.now() + KEEP_ALIVE.toNanos());
+        if (closed.get() && holding.lose("This Locks was closed")) {
+            giveBack(holding.name, holding.grant);
+        }
+    }
+
+    /** A holder has done: the next in line gets the lock, or the database. */
+    void release(Holding holding) {
+        tell(Kind.RELEASED, holding.name, null);
+        Holding next = turns.passedOn(holding);
+        if (next != null) {
+            tell(Kind.HANDED_OVER, next.name, null);
+            return;
+        }
+        if (!giveBack(holding.name, holding.grant)) {
+            throw new NoLockException(
+                    holding.name,
+                    holding.name + " was lost: its session died, which was noticed when it was given back",
+                    null);
+        }
+    }
+
+    /** On the session that has it, and on no other; false if that is gone. */
+    private boolean giveBack(LockName name, Grant grant) {
+        SessionLink link = grant.link();
+        boolean given = false;
+        try {
+            if (!link.isDead()) {
+                given = link.release(grant.key());
+                links.unused(link);
+            }
+        } catch (DatabaseException e) {
+            if (!SessionLink.isBroken(e)) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        name + " could not be given back, it is tried again: " + e.getMessage());
+                workers.after(AFTER_FAILURE.toNanos(), () -> workers.execute(() -> giveBack(name, grant)));
+                return true;
+            }
+            died(link, e.getMessage());
+        }
+        freed(name);
+        return given;
+    }
+
+    /** Tells everyone who has a lock on a session that it is gone. */
+    private void died(SessionLink link, @Nullable String reason) {
+        if (!link.die()) {
+            return;
+        }
+        links.forget(link);
+        for (Holding holding : turns.on(link)) {
+            if (holding.lose("its session died: " + reason)) {
+                tell(Kind.LOST, holding.name, reason);
+                freed(holding.name);
+            }
+        }
+        workers.execute(link::abort);
+    }
+
+    /** On the thread that must not wait: asks those that hold something, gives up those that are silent, gives back the idle. */
+    private void watch() {
+        boolean any = false;
+        boolean holding = false;
+        for (SessionLink link : links.all()) {
+            boolean carries = !turns.on(link).isEmpty();
+            Duration patience = links.isWaiting(link) ? SLICE.plus(SILENCE) : SILENCE;
+            if (link.unanswered().compareTo(patience) > 0) {
+                died(link, "it has not answered for " + patience.toSeconds() + " s");
+                continue;
+            }
+            if (carries && link.idle().compareTo(KEEP_ALIVE.dividedBy(2)) > 0) {
+                workers.execute(() -> check(link));
+            } else if (!carries && link.idle().compareTo(IDLE) > 0 && !links.isWaiting(link)) {
+                links.forget(link);
+                workers.execute(link::close);
+                continue;
+            }
+            any = true;
+            holding |= carries;
+        }
+        if (any) {
+            watch.setTo(Ticks.now() + (holding ? KEEP_ALIVE : IDLE).toNanos());
+        }
+    }
+
+    private void check(SessionLink link) {
+        try {
+            link.check();
+        } catch (DatabaseException e) {
+            diedOf(link, e);
+        }
+    }
+
+    /** Takes the lock on the caller's own session, for its transaction, which is ended here. */
+    <T, X extends Exception> T inTransaction(Connection connection, LockName name, Wait wait, Locks.Call<T, X> call)
+            throws X {
+        requireOpen();
+        try {
+            CallerSession session = store.on(connection, name);
+            take(session, name, wait);
+            boolean done = false;
+            try {
+                T result = call.call();
+                done = true;
+                session.commit();
+                return result;
+            } finally {
+                if (!done) {
+                    session.rollback();
+                }
+            }
+        } catch (DatabaseException e) {
+            throw failed(name, "could not be held for the transaction", e);
+        }
+    }
+
+    private static void take(CallerSession session, LockName name, Wait wait) {
+        Deadline deadline = Deadline.of(wait.limit());
+        try {
+            while (!session.attempt()) {
+                if (deadline.passed()) {
+                    throw new AlreadyLockedException(
+                            name, null, wait.equals(Wait.none()) ? "" : " (waited " + wait + ")");
+                }
+                if (!session.canWait() || deadline.remainingNanos() < ONE_SECOND.toNanos()) {
+                    Ticks.pause(name, Math.min(20, 1 + deadline.remainingNanos() / 1_000_000));
+                } else if (session.await()) {
+                    return;
+                }
+            }
+        } catch (DatabaseException e) {
+            if (e.meaning() != DatabaseException.Meaning.REPEAT) {
+                throw e;
+            }
+            session.rollback();
+            throw new LockDeadlockException(
+                    List.of(name),
+                    "Waiting for " + name + " would never end, says the server: " + e.getMessage(),
+                    e.sqlException());
+        }
+    }
+
+    void callBack(Runnable code) {
+        workers.callBack(code);
+    }
+
+    private void tell(Kind kind, LockName name, @Nullable String detail) {
+        events.tell(kind, List.of(name), 0, settings.owner(), detail);
+    }
+
+    /** Gives back all locks, fails those who wait, closes the connections. */
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        turns.everybody().forEach(waiter -> waiter.fail(closing()));
+        links.close();
+        for (SessionLink link : links.all()) {
+            boolean waits = links.isWaiting(link) && turns.on(link).isEmpty();
+            turns.on(link).forEach(holding -> holding.lose("This Locks was closed"));
+            links.forget(link);
+            link.die();
+            if (waits) {
+                link.abort();
+            } else {
+                link.close();
+            }
+        }
+    }
+
+    static LockingFailException failed(LockName name, String what, DatabaseException e) {
+        return new LockingFailException(name, name + " " + what + ". " + e.getMessage(), e.sqlException());
+    }
+
+    private static LockException closing() {
+        return new LockException(null, "This Locks was closed", null);
+    }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.session;
+
+import io.bitjang.LockDeadlockException;
+import io.bitjang.LockException;
+import io.bitjang.LockName;
+import io.bitjang.internal.sql.SessionLink;
+import io.bitjang.internal.time.Ticks;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whose turn it is, in this process. A name has at most one holder here or one who tries for it in the database, so that it is
+ * never taken twice by one session; all others stand in line. A lock that is given back goes to the next in line without a
+ * statement, for a while; then it is really given back, so that other processes get their share.
+ *
+ * <p>{@code lock} guards everything; nothing is called under it. Thread-safe.
+ */
+final class Turns {
+
+    private static final int LONGEST_RUN = 500;
+    private static final long LONGEST_RUN_NANOS = Duration.ofMillis(20).toNanos();
+
+    /** Of one name. It is there as long as someone holds it, tries for it or gives it back. */
+    private static final class Turn {
+        final Deque<SessionWaiter> line = new ArrayDeque<>();
+
+        @Nullable
+        Holding holder;
+
+        int run;
+        long runBegan;
+    }
+
+    private final SessionEngine engine;
+    private final int most;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<LockName, Turn> turns = new HashMap<>();
+    private final Map<Thread, LockName> waiting = new HashMap<>();
+
+    Turns(SessionEngine engine, int most) {
+        this.engine = engine;
+        this.most = most;
+    }
+
+    /** What one finds who wants a lock at once. */
+    enum Begin {
+        /** Nobody here is at it: the caller must try. */
+        MINE,
+        /** Someone here has it, or waits for it. */
+        TAKEN,
+        /** It is being given back, or those who waited for it have gone: it will be known soon. */
+        SOON
+    }
+
+    /** Begins to try for a lock without waiting. */
+    Begin begin(LockName name) {
+        return locked(() -> {
+            Turn turn = turns.get(name);
+            if (turn != null) {
+                return turn.holder == null && turn.line.isEmpty() ? Begin.SOON : Begin.TAKEN;
+            }
+            requireRoom(name);
+            turns.put(name, new Turn());
+            return Begin.MINE;
+        });
+    }
+
+    /** Stands in line; true if nobody tries for the lock yet, so that the caller must. */
+    boolean join(SessionWaiter waiter) {
+        return locked(() -> {
+            Turn turn = turns.get(waiter.name());
+            if (turn == null) {
+                requireRoom(waiter.name());
+                turn = new Turn();
+                turns.put(waiter.name(), turn);
+                turn.line.add(waiter);
+                waiting.put(waiter.thread, waiter.name());
+                return true;
+            }
+            requireNoCycle(waiter);
+            turn.line.add(waiter);
+            waiting.put(waiter.thread, waiter.name());
+            return false;
+        });
+    }
+
+    /** Other sessions of a server fail when its table of locks is full. */
+    private void requireRoom(LockName name) {
+        if (turns.size() >= most) {
+            throw new LockException(
+                    name,
+                    name + " can't be taken: " + most
+                            + " session locks are held here already, which is the most that is allowed"
+                            + " (maxSessionLocks)",
+                    null);
+        }
+    }
+
+    private void requireNoCycle(SessionWaiter waiter) {
+        List<LockName> cycle = new ArrayList<>();
+        @Nullable LockName wanted = waiter.name();
+        while (wanted != null && !cycle.contains(wanted)) {
+            cycle.add(wanted);
+            Turn turn = turns.get(wanted);
+            Holding holder = turn == null ? null : turn.holder;
+            if (holder == null) {
+                return;
+            }
+            if (holder.thread == waiter.thread) {
+                throw new LockDeadlockException(
+                        cycle,
+                        cycle.size() == 1
+                                ? "This thread has " + wanted
+                                        + " already and would wait for itself; to hold it twice, use again()"
+                                : "Waiting for " + cycle.get(0) + " would never end: " + cycle
+                                        + " are each held by a thread that waits for the next, and the last by this one",
+                        null);
+            }
+            wanted = waiting.get(holder.thread);
+        }
+    }
+
+    /** Whether a thread holds a session lock. */
+    boolean holdsAny(Thread thread) {
+        return locked(
+                () -> turns.values().stream().anyMatch(turn -> turn.holder != null && turn.holder.thread == thread));
+    }
+
+    /** A waiter has gone; true if nobody is left for whom the lock is tried for. */
+    boolean left(SessionWaiter waiter) {
+        return locked(() -> {
+            waiting.remove(waiter.thread, waiter.name());
+            Turn turn = turns.get(waiter.name());
+            return turn != null && turn.line.remove(waiter) && turn.line.isEmpty() && turn.holder == null;
+        });
+    }
+
+    /** Those who stand in line for it. */
+    List<SessionWaiter> line(LockName name) {
+        return locked(() -> {
+            Turn turn = turns.get(name);
+            if (turn == null) {
+                return List.of();
+            }
+            turn.line.removeIf(SessionWaiter::isDone);
+            return List.copyOf(turn.line);
+        });
+    }
+
+    /** All who stand in line. */
+    List<SessionWaiter> everybody() {
+        return locked(() ->
+                turns.values().stream().flatMap(turn -> turn.line.stream()).toList());
+    }
+
+    /** The lock was taken for a thread that does not stand in line. */
+    Holding taken(LockName name, Grant grant) {
+        return locked(() -> {
+            Turn turn = turn(name);
+            turn.run = 0;
+            turn.runBegan = Ticks.now();
+            turn.holder = new Holding(engine, name, grant, Thread.currentThread());
+            return turn.holder;
+        });
+    }
+
+    /** The lock was taken for those who stand in line; null if nobody does any more: then it is to be given back. */
+    @Nullable
+    Holding granted(LockName name, Grant grant) {
+        return locked(() -> {
+            Turn turn = turn(name);
+            turn.run = 0;
+            turn.runBegan = Ticks.now();
+            return next(name, turn, grant);
+        });
+    }
+
+    /** The holder gives the lock back: to the next in line, or to the database (null), and until that is done nobody has it. */
+    @Nullable
+    Holding passedOn(Holding from) {
+        return locked(() -> {
+            Turn turn = turn(from.name);
+            turn.holder = null;
+            boolean longRun = ++turn.run >= LONGEST_RUN || Ticks.now() - turn.runBegan > LONGEST_RUN_NANOS;
+            return longRun ? null : next(from.name, turn, from.grant);
+        });
+    }
+
+    private @Nullable Holding next(LockName name, Turn turn, Grant grant) {
+        while (!grant.link().isDead()) {
+            SessionWaiter waiter = turn.line.poll();
+            if (waiter == null) {
+                return null;
+            }
+            Holding holding = new Holding(engine, name, grant, waiter.thread);
+            turn.holder = holding;
+            if (waiter.serve(holding)) {
+                waiting.remove(waiter.thread, name);
+                return holding;
+            }
+            turn.holder = null;
+        }
+        return null;
+    }
+
+    /** Nobody has the lock, and nobody tries for it; true if someone stands in line, so that the caller must try again. */
+    boolean free(LockName name) {
+        return locked(() -> {
+            Turn turn = turn(name);
+            turn.holder = null;
+            turn.line.removeIf(SessionWaiter::isDone);
+            if (turn.line.isEmpty()) {
+                turns.remove(name);
+                return false;
+            }
+            return true;
+        });
+    }
+
+    /** Who holds what on a session. */
+    List<Holding> on(SessionLink link) {
+        return locked(() -> turns.values().stream()
+                .map(turn -> turn.holder)
+                .filter(holder -> holder != null && holder.grant.link() == link)
+                .map(Turns::present)
+                .toList());
+    }
+
+    private static Holding present(@Nullable Holding holding) {
+        if (holding == null) {
+            throw new IllegalStateException();
+        }
+        return holding;
+    }
+
+    private Turn turn(LockName name) {
+        Turn turn = turns.get(name);
+        if (turn == null) {
+            throw new IllegalStateException("Nobody is at " + name);
+        }
+        return turn;
+    }
+
+    private <T extends @Nullable Object> T locked(Supplier<T> action) {
+        lock.lock();
+        try {
+            return action.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.sql;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+/**
+ * A lock on the session of a caller's own connection, for its transaction: the database frees it with the transaction where it
+ * can; otherwise it is given back when the transaction has ended. Not thread-safe.
+ */
+public final class CallerSession {
+
+    private final Connection connection;
+    private final SessionStatements sql;
+    private final Object key;
+    private boolean taken;
+
+    CallerSession(Connection connection, SessionStatements sql, Object key) {
+        this.connection = connection;
+        this.sql = sql;
+        this.key = key;
+    }
+
+    /** Takes the lock if it is free. */
+    public boolean attempt() {
+        if (!sql.shares() && ask(sql.attempt)) {
+            taken = true;
+        } else if (!sql.shares()) {
+            // no row: one of our own, which the transaction has locked by inserting it
+            taken = update(sql.prepare) > 0;
+        } else {
+            taken = ask(freedByTheDatabase() ? sql.attemptInTransaction : sql.attempt);
+        }
+        return taken;
+    }
+
+    /** Waits for a second at most, where the server can without a change of the transaction's settings. */
+    public boolean await() {
+        taken = ask(sql.await);
+        return taken;
+    }
+
+    /** Whether {@link #await} works here. */
+    public boolean canWait() {
+        return !freedByTheDatabase();
+    }
+
+    /** Commits, then frees the lock. */
+    public void commit() {
+        boolean done = false;
+        try {
+            if (!sql.shares()) {
+                ask(sql.release);
+            }
+            connection.commit();
+            done = true;
+        } catch (SQLException e) {
+            throw Database.failure(e);
+        } finally {
+            if (!done) {
+                rollback();
+            }
+        }
+        release();
+    }
+
+    /** Rolls back, then frees the lock. */
+    public void rollback() {
+        try {
+            connection.rollback();
+        } catch (SQLException e) {
+            throw Database.failure(e);
+        } finally {
+            release();
+        }
+    }
+
+    private boolean freedByTheDatabase() {
+        return !sql.attemptInTransaction.text().isEmpty();
+    }
+
+    /** A session that can't give the lock back must not go to the next user of the pool with it. */
+    private void release() {
+        if (!taken || freedByTheDatabase()) {
+            return;
+        }
+        taken = false;
+        boolean released = false;
+        try {
+            released = ask(sql.release);
+        } finally {
+            if (!released) {
+                abort();
+            }
+        }
+    }
+
+    private void abort() {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            throw Database.failure(e);
+        }
+    }
+
+    private boolean ask(Sql statement) {
+        Params params = SessionStatements.key(key).set("seconds", 1);
+        try (PreparedStatement ready = connection.prepareStatement(statement.text());
+                ResultSet row =
+                        params.bind(connection, ready, statement.parameters()).executeQuery()) {
+            return row.next() && row.getLong(1) > 0;
+        } catch (SQLException e) {
+            DatabaseException failure = Database.failure(e);
+            if (failure.meaning() == DatabaseException.Meaning.BUSY) {
+                return false;
+            }
+            throw failure;
+        }
+    }
+
+    private int update(Sql statement) {
+        try (PreparedStatement ready = connection.prepareStatement(statement.text())) {
+            return SessionStatements.key(key)
+                    .bind(connection, ready, statement.parameters())
+                    .executeUpdate();
+        } catch (SQLException e) {
+            DatabaseException failure = Database.failure(e);
+            if (failure.meaning() == DatabaseException.Meaning.BUSY) {
+                return 0;
+            }
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.sql;
+
+import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.time.Ticks;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection of its own whose session holds locks. The session is known by its number: if a pooler or a driver that reconnects
+ * puts another in its place, the locks are gone, and every statement here says so. Thread-safe: one statement at a time.
+ */
+public final class SessionLink {
+
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+
+    private final Connection connection;
+    private final SessionStatements sql;
+    private final boolean autoCommit;
+    private final Map<Sql, PreparedStatement> prepared = new HashMap<>();
+
+    /** Held for each statement. */
+    private final ReentrantLock turn = new ReentrantLock();
+
+    private final AtomicBoolean dead = new AtomicBoolean();
+    private long session;
+    private volatile long busySince;
+    private volatile boolean busy;
+    private volatile @Nullable PreparedStatement waiting;
+    private volatile long lastUsed = Ticks.now();
+
+    SessionLink(Connection connection, SessionStatements sql) throws SQLException {
+        this.connection = connection;
+        this.sql = sql;
+        this.autoCommit = connection.getAutoCommit();
+        if (autoCommit != sql.shares()) {
+            connection.setAutoCommit(sql.shares());
+        }
+    }
+
+    /** Finds out which session it is. */
+    void open() {
+        ask(sql.session, Params.none(), true);
+    }
+
+    /** Work on the connection that is neither a lock nor a release. */
+    <T> T on(Work<T> work) {
+        turn.lock();
+        try {
+            return work.with(connection);
+        } catch (SQLException e) {
+            throw Database.failure(e);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Work on the connection. */
+    interface Work<T> {
+        T with(Connection connection) throws SQLException;
+    }
+
+    /** Takes the lock if it is free. */
+    public boolean attempt(Object key) {
+        return inTransactionOfItsOwn(key, () -> yes(ask(sql.attempt, SessionStatements.key(key), false)));
+    }
+
+    /** Waits for the lock, up to a time that the database may round up to seconds. */
+    public boolean await(Object key, Duration atMost) {
+        Params params = SessionStatements.key(key)
+                .set("millis", Math.max(1, atMost.toMillis()))
+                .set("seconds", Math.max(1, atMost.plusMillis(999).toSeconds()));
+        return inTransactionOfItsOwn(key, () -> {
+            try {
+                return Boolean.TRUE.equals(yesOrNull(ask(sql.await, params, false))) || holds(key);
+            } catch (DatabaseException e) {
+                if (isBroken(e) || !sql.shares()) {
+                    throw e;
+                }
+                // timed out, or cancelled: the grant may have won all the same
+                return holds(key);
+            }
+        });
+    }
+
+    /** Ends a wait that is under way, which may have won all the same. */
+    public void cancel() {
+        @Nullable PreparedStatement statement = waiting;
+        if (statement == null) {
+            return;
+        }
+        try {
+            statement.cancel();
+        } catch (SQLException e) {
+            LOG.log(System.Logger.Level.DEBUG, "A wait could not be cancelled", e);
+        }
+    }
+
+    private interface Step {
+        boolean take();
+    }
+
+    /** Where a session can't hold a lock, its transaction does; what was not taken leaves none open. */
+    private boolean inTransactionOfItsOwn(Object key, Step step) {
+        if (sql.shares()) {
+            return step.take();
+        }
+        boolean taken = false;
+        try {
+            update(sql.prepare, SessionStatements.key(key));
+            end(true);
+            taken = step.take();
+            return taken;
+        } catch (DatabaseException e) {
+            if (isBroken(e) || e.meaning() == Meaning.FAILED) {
+                throw e;
+            }
+            return false;
+        } finally {
+            if (!taken) {
+                end(false);
+            }
+        }
+    }
+
+    /** Whether the session holds the lock. */
+    private boolean holds(Object key) {
+        return yes(ask(sql.holds, SessionStatements.key(key), false));
+    }
+
+    /** Gives the lock back; false if the session did not have it. */
+    public boolean release(Object key) {
+        boolean had = Boolean.TRUE.equals(yesOrNull(ask(sql.release, SessionStatements.key(key), false)));
+        if (!sql.shares()) {
+            end(true);
+        }
+        return had;
+    }
+
+    /** Nothing is to be had from it any more; false if that was known. */
+    public boolean die() {
+        return dead.compareAndSet(false, true);
+    }
+
+    /** Whether nothing is to be had from it any more. */
+    public boolean isDead() {
+        return dead.get();
+    }
+
+    /** Asks the session whether it lives. */
+    public void check() {
+        ask(sql.session, Params.none(), false);
+    }
+
+    /** How long nothing was asked; zero while something is. */
+    public Duration idle() {
+        return busy ? Duration.ZERO : Duration.ofNanos(Ticks.now() - lastUsed);
+    }
+
+    /** How long the present statement takes; zero if there is none. */
+    public Duration unanswered() {
+        return busy ? Duration.ofNanos(Ticks.now() - busySince) : Duration.ZERO;
+    }
+
+    /** Cuts the connection: the server gives back what the session had. Does not wait for a statement under way. */
+    public void abort() {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException e) {
+            LOG.log(System.Logger.Level.DEBUG, "A connection could not be cut", e);
+        }
+        closeQuietly();
+    }
+
+    /** Gives the connection back as it came, without a lock on it. */
+    public void close() {
+        boolean clean = false;
+        turn.lock();
+        try {
+            if (sql.shares()) {
+                try (PreparedStatement statement = connection.prepareStatement(sql.releaseAll.text())) {
+                    statement.execute();
+                }
+            } else {
+                connection.rollback();
+            }
+            if (autoCommit != sql.shares()) {
+                connection.setAutoCommit(autoCommit);
+            }
+            clean = true;
+        } catch (SQLException e) {
+            LOG.log(System.Logger.Level.DEBUG, "A session could not be tidied up", e);
+        } finally {
+            turn.unlock();
+        }
+        if (clean) {
+            closeQuietly();
+        } else {
+            abort();
+        }
+    }
+
+    /** Whether the connection can't be trusted any more. */
+    public static boolean isBroken(DatabaseException e) {
+        return e.meaning() == Meaning.UNKNOWN && !SqlErrors.isCancelled(e.sqlException());
+    }
+
+    private void closeQuietly() {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            LOG.log(System.Logger.Level.DEBUG, "A connection could not be closed", e);
+        }
+    }
+
+    private void end(boolean commit) {
+        turn.lock();
+        try {
+            if (commit) {
+                connection.commit();
+            } else {
+                connection.rollback();
+            }
+        } catch (SQLException e) {
+            throw Database.failure(e);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void update(Sql statement, Params params) {
+        turn.lock();
+        try {
+            params.bind(connection, prepare(statement), statement.parameters()).executeUpdate();
+        } catch (SQLException e) {
+            throw Database.failure(e);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** The answer, or null for a null or for no row. */
+    private @Nullable Long ask(Sql statement, Params params, boolean first) {
+        turn.lock();
+        try {
+            busySince = Ticks.now();
+            busy = true;
+            PreparedStatement ready = params.bind(connection, prepare(statement), statement.parameters());
+            waiting = statement == sql.await ? ready : null;
+            try (ResultSet row = ready.executeQuery()) {
+                waiting = null;
+                if (!row.next()) {
+                    return 0L;
+                }
+                long answer = row.getLong(1);
+                boolean none = row.wasNull();
+                long ranIn = row.getLong(2);
+                if (first) {
+                    session = ranIn;
+                } else if (session != ranIn) {
+                    throw new SQLNonTransientConnectionException(
+                            "The session " + session + " was replaced by " + ranIn + ": its locks are gone", "08006");
+                }
+                return none ? null : answer;
+            }
+        } catch (SQLException e) {
+            throw Database.failure(e);
+        } finally {
+            waiting = null;
+            busy = false;
+            lastUsed = Ticks.now();
+            turn.unlock();
+        }
+    }
+
+    private PreparedStatement prepare(Sql statement) throws SQLException {
+        PreparedStatement ready = prepared.get(statement);
+        if (ready == null) {
+            ready = connection.prepareStatement(statement.text());
+            prepared.put(statement, ready);
+        }
+        return ready;
+    }
+
+    private static boolean yes(@Nullable Long answer) {
+        if (answer == null) {
+            throw Database.failure(new SQLException(
+                    "The server answered NULL: it is out of memory, or was told to end the statement", "HY000"));
+        }
+        return answer > 0;
+    }
+
+    private static @Nullable Boolean yesOrNull(@Nullable Long answer) {
+        return answer == null ? null : Boolean.valueOf(answer > 0);
+    }
+}
