@@ -133,6 +133,8 @@ public final class SessionEngine {
         SessionWaiter waiter = new SessionWaiter(name, wait);
         if (turns.join(waiter)) {
             workers.execute(() -> contend(name));
+        } else {
+            waiter.refused(null);
         }
         if (closed.get()) {
             waiter.fail(closing());
@@ -141,7 +143,8 @@ public final class SessionEngine {
             return waiter.await().hold();
         } finally {
             if (turns.left(waiter)) {
-                Optional.ofNullable(awaited.get(name)).ifPresent(link -> workers.execute(link::cancel));
+                Optional.ofNullable(awaited.get(name))
+                        .ifPresent(link -> workers.execute(() -> stopWaiting(name, link)));
             }
         }
     }
@@ -238,7 +241,8 @@ public final class SessionEngine {
         boolean taken = false;
         awaited.put(name, link);
         try {
-            taken = link.await(key, Duration.ofNanos(Math.min(longest, SLICE.toNanos())));
+            taken = !turns.line(name).isEmpty()
+                    && link.await(key, Duration.ofNanos(Math.min(longest, SLICE.toNanos())));
             return taken ? new Grant(link, key) : null;
         } catch (DatabaseException e) {
             throw diedOf(link, e);
@@ -247,6 +251,15 @@ public final class SessionEngine {
             if (!taken) {
                 links.unused(link);
             }
+        }
+    }
+
+    /** Nobody wants it any more. The wait may be about to begin, or about to end. */
+    private void stopWaiting(LockName name, SessionLink link) {
+        Deadline enough = Deadline.in(ONE_SECOND);
+        while (awaited.get(name) == link && turns.line(name).isEmpty() && !enough.passed()) {
+            link.cancel();
+            Ticks.pause(name, 20);
         }
     }
 

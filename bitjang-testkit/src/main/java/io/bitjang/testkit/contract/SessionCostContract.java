@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bitjang.LockException;
+import io.bitjang.Locks;
+import io.bitjang.SessionLock;
+import io.bitjang.Wait;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** What session locks cost: statements and connections. H2, which has none and where each has a connection of its own, is exempt. */
+public abstract class SessionCostContract extends OnObservedLocks {
+
+    /** For the databases. */
+    protected SessionCostContract() {}
+
+    private boolean emulated() {
+        return database.name().equals("h2");
+    }
+
+    @Test
+    void to_take_is_one_round_trip_and_to_give_back_another() {
+        node.session(name("warm")).run(Wait.none(), () -> {});
+        seen.reset();
+
+        SessionLock.Hold hold = node.session(name("a")).acquire(Wait.none());
+        int taken = seen.statements().size();
+        hold.close();
+        int givenBack = seen.statements().size() - taken;
+
+        assertThat(List.of(taken, givenBack))
+                .as("%s", seen.statements())
+                .isEqualTo(emulated() ? List.of(3, 1) : List.of(1, 1));
+    }
+
+    @Test
+    void nothing_is_sent_while_nothing_is_held_and_a_keep_alive_while_something_is() throws Exception {
+        node.session(name("a")).run(Wait.none(), () -> {});
+        seen.reset();
+        TimeUnit.MILLISECONDS.sleep(1500);
+        assertThat(seen.statements()).isEmpty();
+
+        SessionLock.Hold hold = node.session(name("a")).acquire(Wait.none());
+        seen.reset();
+        TimeUnit.MILLISECONDS.sleep(2000);
+        assertThat(seen.statements()).hasSizeBetween(1, 6);
+        hold.close();
+    }
+
+    @Test
+    void ten_thousand_locks_have_two_connections() {
+        int locksHeld = emulated() ? 5 : 10_000;
+        seen.reset();
+        List<SessionLock.Hold> holds = new ArrayList<>();
+        for (int i = 0; i < locksHeld; i++) {
+            holds.add(node.session(name("many" + i)).acquire(Wait.none()));
+        }
+
+        if (!emulated()) {
+            assertThat(seen.open()).isLessThanOrEqualTo(2);
+            assertThatThrownBy(() -> node.session(name("one too many")).tryAcquire())
+                    .isInstanceOf(LockException.class)
+                    .hasMessageContaining("maxSessionLocks");
+        }
+        assertThat(other.session(name("many" + (locksHeld - 1))).tryAcquire()).isEmpty();
+        holds.forEach(SessionLock.Hold::close);
+        assertThat(other.session(name("many0")).tryRun(() -> {})).isTrue();
+    }
+
+    @Test
+    void two_hundred_threads_and_two_connections_are_enough_and_first_come_is_first_served() throws Exception {
+        Locks small =
+                closing(builder().sessionDataSource(closing(database.pool(2))).build());
+        int threads = 200;
+        AtomicInteger inside = new AtomicInteger();
+        Queue<Integer> order = new ConcurrentLinkedQueue<>();
+        List<Crew.Job<Integer>> jobs = new ArrayList<>();
+        SessionLock.Hold first = small.session(name("a")).acquire(Wait.none());
+        for (int i = 0; i < threads; i++) {
+            int number = i;
+            jobs.add(crew.start(() -> small.session(name("a")).call(Wait.upTo(Duration.ofSeconds(60)), () -> {
+                        assertThat(inside.incrementAndGet()).isEqualTo(1);
+                        try (var connection = pool.getConnection()) {
+                            order.add(number);
+                        }
+                        return inside.decrementAndGet();
+                    }))
+                    .untilItWaits());
+        }
+
+        first.close();
+
+        for (Crew.Job<Integer> job : jobs) {
+            assertThat(job.result()).isZero();
+        }
+        assertThat(List.copyOf(order)).isSorted().hasSize(threads);
+    }
+
+    @Test
+    void names_that_others_have_are_waited_for_although_no_connection_is_free_to_wait() throws Exception {
+        List<SessionLock.Hold> held = new ArrayList<>();
+        List<Crew.Job<String>> jobs = new ArrayList<>();
+        CountDownLatch done = new CountDownLatch(1);
+        for (int i = 0; i < (emulated() ? 3 : 5); i++) {
+            String each = name("a" + i);
+            held.add(other.session(each).acquire(Wait.none()));
+            jobs.add(crew.start(() -> node.session(each).call(Wait.upTo(Duration.ofSeconds(30)), () -> {
+                        done.await(20, TimeUnit.SECONDS);
+                        return each;
+                    }))
+                    .untilItWaits());
+        }
+        seen.reset();
+
+        held.forEach(SessionLock.Hold::close);
+
+        Crew.eventually(
+                "all have it",
+                () -> held.stream().noneMatch(hold -> other.session(hold.name()).tryRun(() -> {})));
+        assertThat(seen.open()).isLessThanOrEqualTo(emulated() ? 3 : 2);
+        done.countDown();
+        for (Crew.Job<String> job : jobs) {
+            assertThat(job.result()).isNotEmpty();
+        }
+    }
+}

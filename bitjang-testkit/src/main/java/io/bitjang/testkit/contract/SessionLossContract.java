@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
+import io.bitjang.NoLockException;
+import io.bitjang.SessionLock;
+import io.bitjang.Wait;
+import io.bitjang.spi.LockEvent.Kind;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What happens when the session that holds a lock dies: everyone on it is told, and nobody frees what another has by now. */
+public abstract class SessionLossContract extends OnObservedLocks {
+
+    private static final Wait PATIENT = Wait.upTo(Duration.ofSeconds(30));
+
+    /** A promise with room for a machine that is busy with other things. */
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    /** For the databases. */
+    protected SessionLossContract() {}
+
+    private void kill() throws Exception {
+        try (Connection killer = database.dataSource().getConnection()) {
+            database.killSessions(killer);
+        }
+        // a pool looks at a connection only when it was idle for a while: what it hands out from now on is new
+        pool.getHikariPoolMXBean().softEvictConnections();
+    }
+
+    @Test
+    void all_holders_on_a_killed_session_are_told_and_can_close() throws Exception {
+        // on H2 each has a connection of its own
+        int count = database.name().equals("h2") ? 6 : 100;
+        CountDownLatch told = new CountDownLatch(count);
+        Set<LockName> names = ConcurrentHashMap.newKeySet();
+        List<SessionLock.Hold> holds = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            holds.add(node.session(name("many" + i)).acquire(Wait.none()).onLost(hold -> {
+                names.add(hold.name());
+                told.countDown();
+            }));
+        }
+        long before = System.nanoTime();
+
+        kill();
+
+        assertThat(told.await(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+        System.out.printf(
+                "%s: %d holders told %d ms after the kill began%n",
+                database.name(), count, (System.nanoTime() - before) / 1_000_000);
+        assertThat(names).hasSize(count);
+        assertThat(count(Kind.LOST)).isEqualTo(count);
+        holds.forEach(hold -> assertThat(hold.isHeld()).isFalse());
+        holds.forEach(SessionLock.Hold::close);
+        assertThat(node.session(name("many0")).call(PATIENT, () -> "again")).isEqualTo("again");
+    }
+
+    @Test
+    void nobody_gives_back_what_another_has_taken_since() throws Exception {
+        SessionLock.Hold first = node.session(name("a")).acquire(Wait.none());
+        kill();
+        SessionLock.Hold second = other.session(name("a")).acquire(PATIENT);
+
+        Throwable thrown = catchThrowable(first::close);
+
+        assertThat(thrown)
+                .satisfiesAnyOf(t -> assertThat(t).isNull(), t -> assertThat(t).isInstanceOf(NoLockException.class));
+        assertThat(second.isHeld()).isTrue();
+        assertThat(node.session(name("a")).tryAcquire()).isEmpty();
+        second.close();
+    }
+
+    @Test
+    void closing_what_was_lost_says_so_once() throws Exception {
+        SessionLock.Hold hold = node.session(name("a")).acquire(Wait.none());
+        kill();
+        untilTold(Kind.LOST);
+
+        assertThatThrownBy(hold::close)
+                .isInstanceOf(NoLockException.class)
+                .hasMessageContaining(name("a"))
+                .hasMessageContaining("session died");
+        hold.close();
+    }
+
+    @Test
+    void a_loss_is_suppressed_into_the_body_s_exception() {
+        Throwable thrown = catchThrowable(() -> node.session(name("a")).run(PATIENT, () -> {
+            kill();
+            untilTold(Kind.LOST);
+            throw new IllegalArgumentException("the body's own");
+        }));
+
+        assertThat(thrown).isInstanceOf(IllegalArgumentException.class).hasMessage("the body's own");
+        assertThat(thrown.getSuppressed()).hasSize(1);
+        assertThat(thrown.getSuppressed()[0]).isInstanceOf(NoLockException.class);
+    }
+
+    @Test
+    void a_session_that_does_not_answer_is_given_up() throws Exception {
+        SessionLock.Hold hold = node.session(name("a")).acquire(Wait.none());
+        CountDownLatch told = new CountDownLatch(1);
+        hold.onLost(lost -> told.countDown());
+        hang();
+
+        assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(hold.isHeld()).isFalse();
+    }
+
+    @Test
+    void a_wait_ends_at_its_deadline_although_the_database_is_silent() throws Exception {
+        hang();
+        long before = System.nanoTime();
+
+        assertThatThrownBy(() -> node.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(300))))
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("has not answered");
+
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void a_session_that_died_while_nothing_was_on_it_is_replaced() throws Exception {
+        node.session(name("a")).run(Wait.none(), () -> {});
+        kill();
+
+        assertThat(node.session(name("a")).call(PATIENT, () -> "had")).isEqualTo("had");
+    }
+
+    @Test
+    void a_database_that_is_down_is_a_failure_and_not_a_refusal() {
+        down();
+        assertThatThrownBy(() -> node.session(name("a")).tryAcquire()).isInstanceOf(LockingFailException.class);
+        assertThatThrownBy(() -> node.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(200))))
+                .isInstanceOf(LockingFailException.class);
+        up();
+        assertThat(node.session(name("a")).call(PATIENT, () -> "had")).isEqualTo("had");
+    }
+}

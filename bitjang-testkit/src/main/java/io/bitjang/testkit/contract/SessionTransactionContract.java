@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bitjang.AlreadyLockedException;
+import io.bitjang.SessionLock;
+import io.bitjang.Wait;
+import java.io.IOException;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** A session lock that is held for a transaction of the caller's, on its own connection. */
+public abstract class SessionTransactionContract extends OnAccounts {
+
+    private static final Wait PATIENT = Wait.upTo(Duration.ofSeconds(30));
+
+    /** For the databases. */
+    protected SessionTransactionContract() {}
+
+    private SessionLock lock(String text) {
+        return locks.session(name(text));
+    }
+
+    @Test
+    void it_is_held_until_the_transaction_has_committed() throws Exception {
+        Connection connection = transaction();
+
+        String result = lock("a").callInTransaction(connection, PATIENT, () -> {
+            assertThat(other.session(name("a")).tryAcquire()).isEmpty();
+            write(connection, 7);
+            return "done";
+        });
+
+        assertThat(result).isEqualTo("done");
+        assertThat(balance()).isEqualTo(7);
+        assertThat(other.session(name("a")).tryRun(() -> {})).isTrue();
+        assertThat(connection.getAutoCommit()).isFalse();
+    }
+
+    @Test
+    void a_body_that_fails_rolls_back_and_frees_the_lock() throws Exception {
+        Connection connection = transaction();
+        int before = balance();
+
+        assertThatThrownBy(() -> lock("a").callInTransaction(connection, PATIENT, () -> {
+                    write(connection, before + 5);
+                    throw new IOException("the body's own");
+                }))
+                .isInstanceOf(IOException.class)
+                .hasMessage("the body's own");
+
+        assertThat(balance()).isEqualTo(before);
+        assertThat(other.session(name("a")).tryRun(() -> {})).isTrue();
+    }
+
+    @Test
+    void two_transactions_wait_for_each_other_and_none_is_lost() throws Exception {
+        int threads = 6;
+        int rounds = 5;
+        int before = balance();
+        CountDownLatch start = new CountDownLatch(1);
+        try (Crew crew = new Crew()) {
+            java.util.List<Crew.Job<Integer>> jobs = new java.util.ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                Connection connection = transaction();
+                jobs.add(crew.start(() -> {
+                    start.await();
+                    for (int round = 0; round < rounds; round++) {
+                        lock("a").callInTransaction(connection, PATIENT, () -> {
+                            write(connection, balance(connection) + 1);
+                            return null;
+                        });
+                    }
+                    return rounds;
+                }));
+            }
+            start.countDown();
+            for (Crew.Job<Integer> job : jobs) {
+                assertThat(job.result()).isEqualTo(rounds);
+            }
+        }
+        assertThat(balance()).isEqualTo(before + threads * rounds);
+    }
+
+    @Test
+    void whoever_is_refused_keeps_its_transaction() throws Exception {
+        Connection connection = transaction();
+        write(connection, 3);
+        try (SessionLock.Hold hold = other.session(name("a")).acquire(Wait.none())) {
+            assertThatThrownBy(() ->
+                            lock("a").callInTransaction(connection, Wait.upTo(Duration.ofMillis(100)), () -> "never"))
+                    .isInstanceOf(AlreadyLockedException.class);
+        }
+        connection.commit();
+        assertThat(balance()).isEqualTo(3);
+    }
+
+    @Test
+    void a_connection_that_commits_by_itself_is_refused() throws Exception {
+        try (Connection connection = pool.getConnection()) {
+            assertThatThrownBy(() -> lock("a").callInTransaction(connection, PATIENT, () -> "never"))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("auto-commit");
+        }
+    }
+}
