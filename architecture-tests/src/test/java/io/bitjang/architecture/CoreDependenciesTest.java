@@ -121,10 +121,11 @@ class CoreDependenciesTest {
     }
 
     @Test
-    void connections_pass_only_through_the_api_and_the_leases() {
+    void connections_pass_only_through_the_api_and_the_engines() {
         noClasses()
-                .that(DescribedPredicate.not(
-                        makeOrRunSql().or(resideInAnyPackage("io.bitjang", "io.bitjang.internal.lease.."))))
+                .that(DescribedPredicate.not(makeOrRunSql()
+                        .or(resideInAnyPackage(
+                                "io.bitjang", "io.bitjang.internal.lease..", "io.bitjang.internal.session.."))))
                 .should()
                 .dependOnClassesThat(handedOverByTheCaller())
                 .check(CORE);

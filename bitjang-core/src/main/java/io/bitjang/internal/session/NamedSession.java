@@ -84,7 +84,8 @@ public final class NamedSession implements SessionLock {
         Objects.requireNonNull(connection, "connection");
         Objects.requireNonNull(wait, "wait");
         Objects.requireNonNull(call, "call");
-        return engine.inTransaction(connection, name, wait, call);
+        engine.requireOpen();
+        return new TransactionScope(engine.store()).call(connection, name, wait, call);
     }
 
     @Override

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.session;
 
-import io.bitjang.AlreadyLockedException;
-import io.bitjang.LockDeadlockException;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
-import io.bitjang.Locks;
 import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
 import io.bitjang.Wait;
-import io.bitjang.internal.sql.CallerSession;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
-import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
-import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -34,17 +28,8 @@ public final class SessionEngine {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
 
-    /** How often a session that holds locks is asked whether it lives. */
-    private static final Duration KEEP_ALIVE = Duration.ofMillis(400);
-
-    /** A session that does not answer for so long is given up, and its locks with it. */
-    private static final Duration SILENCE = Duration.ofSeconds(5);
-
-    /** A connection that carries nothing goes back to its pool. */
-    private static final Duration IDLE = Duration.ofSeconds(30);
-
     /** How long the server is asked to wait at a time. */
-    private static final Duration SLICE = Duration.ofSeconds(10);
+    static final Duration SLICE = Duration.ofSeconds(10);
 
     /** How often the shared connection asks for a lock when no connection is free to wait. */
     private static final Duration POLL = Duration.ofMillis(25);
@@ -58,7 +43,7 @@ public final class SessionEngine {
     private final Events events;
     private final Links links;
     private final Turns turns;
-    private final Alarm watch;
+    private final Watch watch;
     /** Which connection waits for which lock right now. */
     private final Map<LockName, SessionLink> awaited = new ConcurrentHashMap<>();
 
@@ -72,7 +57,7 @@ public final class SessionEngine {
         this.events = events;
         this.links = new Links(store, settings.waitingConnections());
         this.turns = new Turns(this, settings.most());
-        this.watch = new Alarm(workers, this::watch);
+        this.watch = new Watch(links, turns, workers, this::died);
     }
 
     SessionStore store() {
@@ -273,7 +258,7 @@ public final class SessionEngine {
 
     private void granted(Holding holding, Kind kind) {
         tell(kind, holding.name, null);
-        watch.setTo(Ticks.now() + KEEP_ALIVE.toNanos());
+        watch.begin();
         if (closed.get() && holding.lose("This Locks was closed")) {
             giveBack(holding.name, holding.grant);
         }
@@ -331,89 +316,6 @@ public final class SessionEngine {
             }
         }
         workers.execute(link::abort);
-    }
-
-    /** On the thread that must not wait: asks those that hold something, gives up those that are silent, gives back the idle. */
-    private void watch() {
-        boolean any = false;
-        boolean holding = false;
-        for (SessionLink link : links.all()) {
-            boolean carries = !turns.on(link).isEmpty();
-            Duration patience = links.isWaiting(link) ? SLICE.plus(SILENCE) : SILENCE;
-            if (link.unanswered().compareTo(patience) > 0) {
-                died(link, "it has not answered for " + patience.toSeconds() + " s");
-                continue;
-            }
-            if (carries && link.idle().compareTo(KEEP_ALIVE.dividedBy(2)) > 0) {
-                workers.execute(() -> check(link));
-            } else if (!carries && link.idle().compareTo(IDLE) > 0 && !links.isWaiting(link)) {
-                links.forget(link);
-                workers.execute(link::close);
-                continue;
-            }
-            any = true;
-            holding |= carries;
-        }
-        if (any) {
-            watch.setTo(Ticks.now() + (holding ? KEEP_ALIVE : IDLE).toNanos());
-        }
-    }
-
-    private void check(SessionLink link) {
-        try {
-            link.check();
-        } catch (DatabaseException e) {
-            diedOf(link, e);
-        }
-    }
-
-    /** Takes the lock on the caller's own session, for its transaction, which is ended here. */
-    <T, X extends Exception> T inTransaction(Connection connection, LockName name, Wait wait, Locks.Call<T, X> call)
-            throws X {
-        requireOpen();
-        try {
-            CallerSession session = store.on(connection, name);
-            take(session, name, wait);
-            boolean done = false;
-            try {
-                T result = call.call();
-                done = true;
-                session.commit();
-                return result;
-            } finally {
-                if (!done) {
-                    session.rollback();
-                }
-            }
-        } catch (DatabaseException e) {
-            throw failed(name, "could not be held for the transaction", e);
-        }
-    }
-
-    private static void take(CallerSession session, LockName name, Wait wait) {
-        Deadline deadline = Deadline.of(wait.limit());
-        try {
-            while (!session.attempt()) {
-                if (deadline.passed()) {
-                    throw new AlreadyLockedException(
-                            name, null, wait.equals(Wait.none()) ? "" : " (waited " + wait + ")");
-                }
-                if (!session.canWait() || deadline.remainingNanos() < ONE_SECOND.toNanos()) {
-                    Ticks.pause(name, Math.min(20, 1 + deadline.remainingNanos() / 1_000_000));
-                } else if (session.await()) {
-                    return;
-                }
-            }
-        } catch (DatabaseException e) {
-            if (e.meaning() != DatabaseException.Meaning.REPEAT) {
-                throw e;
-            }
-            session.rollback();
-            throw new LockDeadlockException(
-                    List.of(name),
-                    "Waiting for " + name + " would never end, says the server: " + e.getMessage(),
-                    e.sqlException());
-        }
     }
 
     void callBack(Runnable code) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.session;
+
+import io.bitjang.AlreadyLockedException;
+import io.bitjang.LockDeadlockException;
+import io.bitjang.LockName;
+import io.bitjang.Locks;
+import io.bitjang.Wait;
+import io.bitjang.internal.sql.CallerSession;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.SessionStore;
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticks;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+
+/** A lock on the session of a caller's connection, for one transaction. The database alone decides who has it. Thread-safe. */
+final class TransactionScope {
+
+    private static final Duration ONE_SECOND = Duration.ofSeconds(1);
+    private static final long LONGEST_PAUSE_MILLIS = 20;
+
+    private final SessionStore store;
+
+    TransactionScope(SessionStore store) {
+        this.store = store;
+    }
+
+    /** Takes the lock, calls the body and ends the transaction. */
+    <T, X extends Exception> T call(Connection connection, LockName name, Wait wait, Locks.Call<T, X> call) throws X {
+        try {
+            CallerSession session = store.on(connection, name);
+            take(session, name, wait);
+            boolean done = false;
+            try {
+                T result = call.call();
+                done = true;
+                session.commit();
+                return result;
+            } finally {
+                if (!done) {
+                    session.rollback();
+                }
+            }
+        } catch (DatabaseException e) {
+            throw SessionEngine.failed(name, "could not be held for the transaction", e);
+        }
+    }
+
+    private static void take(CallerSession session, LockName name, Wait wait) {
+        Deadline deadline = Deadline.of(wait.limit());
+        try {
+            while (!session.attempt()) {
+                if (deadline.passed()) {
+                    throw new AlreadyLockedException(
+                            name, null, wait.equals(Wait.none()) ? "" : " (waited " + wait + ")");
+                }
+                if (!session.canWait() || deadline.remainingNanos() < ONE_SECOND.toNanos()) {
+                    Ticks.pause(name, Math.min(LONGEST_PAUSE_MILLIS, 1 + deadline.remainingNanos() / 1_000_000));
+                } else if (session.await()) {
+                    return;
+                }
+            }
+        } catch (DatabaseException e) {
+            if (e.meaning() != DatabaseException.Meaning.REPEAT) {
+                throw e;
+            }
+            session.rollback();
+            throw new LockDeadlockException(
+                    List.of(name),
+                    "Waiting for " + name + " would never end, says the server: " + e.getMessage(),
+                    e.sqlException());
+        }
+    }
+}

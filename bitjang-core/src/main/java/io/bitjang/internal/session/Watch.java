@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.session;
+
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.SessionLink;
+import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Alarm;
+import io.bitjang.internal.work.Workers;
+import java.time.Duration;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches over the sessions: asks those that hold locks whether they live, which also keeps a firewall or the server from ending
+ * them; gives up those that are silent; gives idle connections back to their pool. Thread-safe.
+ */
+final class Watch {
+
+    /** How often a session that holds locks is asked. */
+    private static final Duration KEEP_ALIVE = Duration.ofMillis(400);
+
+    /** A session that does not answer for so long is given up, and its locks with it. */
+    private static final Duration SILENCE = Duration.ofSeconds(5);
+
+    /** How long a connection that carries nothing is kept. */
+    private static final Duration IDLE = Duration.ofSeconds(30);
+
+    private final Links links;
+    private final Turns turns;
+    private final Workers workers;
+    private final BiConsumer<SessionLink, @Nullable String> died;
+    private final Alarm alarm;
+
+    Watch(Links links, Turns turns, Workers workers, BiConsumer<SessionLink, @Nullable String> died) {
+        this.links = links;
+        this.turns = turns;
+        this.workers = workers;
+        this.died = died;
+        this.alarm = new Alarm(workers, this::look);
+    }
+
+    /** Something is held from now on. */
+    void begin() {
+        alarm.setTo(Ticks.now() + KEEP_ALIVE.toNanos());
+    }
+
+    /** On the thread that must not wait. */
+    private void look() {
+        boolean any = false;
+        boolean holding = false;
+        for (SessionLink link : links.all()) {
+            boolean carries = !turns.on(link).isEmpty();
+            boolean waits = links.isWaiting(link);
+            Duration patience = waits ? SessionEngine.SLICE.plus(SILENCE) : SILENCE;
+            if (link.unanswered().compareTo(patience) > 0) {
+                died.accept(link, "it has not answered for " + patience.toSeconds() + " s");
+                continue;
+            }
+            if (carries && link.idle().compareTo(KEEP_ALIVE.dividedBy(2)) > 0) {
+                workers.execute(() -> check(link));
+            } else if (!carries && !waits && link.idle().compareTo(IDLE) > 0) {
+                links.forget(link);
+                workers.execute(link::close);
+                continue;
+            }
+            any = true;
+            holding |= carries;
+        }
+        if (any) {
+            alarm.setTo(Ticks.now() + (holding ? KEEP_ALIVE : IDLE).toNanos());
+        }
+    }
+
+    private void check(SessionLink link) {
+        try {
+            link.check();
+        } catch (DatabaseException e) {
+            if (SessionLink.isBroken(e)) {
+                died.accept(link, e.getMessage());
+            }
+        }
+    }
+}
