@@ -175,8 +175,10 @@ public final class SessionLink {
     public void abort() {
         try {
             connection.abort(Runnable::run);
+            // a pool learns from the exception that this connection is not to be handed out again
+            connection.createStatement().close();
         } catch (SQLException e) {
-            LOG.log(System.Logger.Level.DEBUG, "A connection could not be cut", e);
+            LOG.log(System.Logger.Level.DEBUG, "A connection was cut", e);
         }
         closeQuietly();
     }

@@ -65,7 +65,7 @@ public final class SessionStore {
             return link;
         } finally {
             if (!done) {
-                link.abort();
+                link.close();
             }
         }
     }
