@@ -12,6 +12,7 @@ import io.bitjang.LockId;
 import io.bitjang.LockName;
 import io.bitjang.Locks;
 import io.bitjang.NoLockException;
+import io.bitjang.SessionLock;
 import io.bitjang.Wait;
 import io.bitjang.admin.LockFilter;
 import java.io.IOException;
@@ -60,6 +61,62 @@ class DocSnippetsTest {
         locks.close();
         execute("SHUTDOWN");
         pool.dispose();
+    }
+
+    private record Card(int user) {}
+
+    /** The cards of users. */
+    private static final class Cards {
+        private final List<Card> all = new CopyOnWriteArrayList<>();
+
+        Card add(int user) {
+            Card card = new Card(user);
+            all.add(card);
+            return card;
+        }
+    }
+
+    @Test
+    void session_a_critical_section() {
+        Cards cards = new Cards();
+        Card card = locks.session("user:7").executeWithLock(Duration.ofSeconds(3), () -> cards.add(7));
+        assertThat(cards.all).containsExactly(card);
+    }
+
+    @Test
+    void session_a_hold() {
+        Cards cards = new Cards();
+        try (SessionLock.Hold hold = locks.session("user:7").acquire(Wait.upTo(Duration.ofSeconds(3)))) {
+            hold.onLost(lost -> stop(lost.name() + " is lost"));
+            cards.add(7);
+        }
+        assertThat(cards.all).hasSize(1);
+        assertThat(printed).isEmpty();
+    }
+
+    @Test
+    void session_a_transaction() throws SQLException {
+        try (Connection connection = dataSource.getConnection()) {
+            connection.setAutoCommit(false);
+            locks.session("order:42").callInTransaction(connection, Wait.upTo(Duration.ofSeconds(3)), () -> {
+                saveAddress(connection, "42", "Jeju");
+                return null;
+            });
+        }
+        assertThat(address()).isEqualTo("Jeju");
+    }
+
+    @Test
+    void session_settings() {
+        DataSource smallPool = dataSource;
+        this.locks.close();
+        Locks locks = Locks.builder(dataSource)
+                .sessionDataSource(smallPool)
+                .sessionWaiters(1)
+                .maxSessionLocks(5_000)
+                .build();
+        assertThat(locks.session("a").tryRun(() -> {})).isTrue();
+        locks.close();
     }
 
     @Test
