@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
+import io.bitjang.Locks;
 import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
 import io.bitjang.Wait;
@@ -15,6 +16,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -107,6 +109,32 @@ public abstract class SessionLossContract extends OnObservedLocks {
         assertThat(thrown).isInstanceOf(IllegalArgumentException.class).hasMessage("the body's own");
         assertThat(thrown.getSuppressed()).hasSize(1);
         assertThat(thrown.getSuppressed()[0]).isInstanceOf(NoLockException.class);
+    }
+
+    @Test
+    void the_server_does_not_end_a_session_that_holds_a_lock_for_being_idle() throws Exception {
+        Map<String, List<String>> impatience = Map.of(
+                "mysql", List.of("SET GLOBAL wait_timeout = 1", "SET GLOBAL wait_timeout = DEFAULT"),
+                "mariadb", List.of("SET GLOBAL wait_timeout = 1", "SET GLOBAL wait_timeout = DEFAULT"),
+                "postgresql",
+                        List.of(
+                                "ALTER ROLE " + database.user() + " SET idle_session_timeout = '1s'",
+                                "ALTER ROLE " + database.user() + " RESET idle_session_timeout"),
+                "h2", List.of());
+        List<String> statements = impatience.get(database.name());
+        if (!statements.isEmpty()) {
+            database.execute(statements.get(0));
+            AutoCloseable reset = () -> database.execute(statements.get(1));
+            closing(reset);
+        }
+        Locks impatient =
+                closing(builder().sessionDataSource(database.dataSource()).build());
+
+        try (SessionLock.Hold hold = impatient.session(name("a")).acquire(Wait.none())) {
+            TimeUnit.MILLISECONDS.sleep(2500);
+            assertThat(hold.isHeld()).isTrue();
+            assertThat(other.session(name("a")).tryAcquire()).isEmpty();
+        }
     }
 
     @Test

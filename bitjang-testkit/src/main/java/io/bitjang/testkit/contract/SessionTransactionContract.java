@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.AlreadyLockedException;
+import io.bitjang.LockDeadlockException;
 import io.bitjang.SessionLock;
 import io.bitjang.Wait;
 import java.io.IOException;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
@@ -64,7 +66,7 @@ public abstract class SessionTransactionContract extends OnAccounts {
         int before = balance();
         CountDownLatch start = new CountDownLatch(1);
         try (Crew crew = new Crew()) {
-            java.util.List<Crew.Job<Integer>> jobs = new java.util.ArrayList<>();
+            List<Crew.Job<Integer>> jobs = new java.util.ArrayList<>();
             for (int i = 0; i < threads; i++) {
                 Connection connection = transaction();
                 jobs.add(crew.start(() -> {
@@ -72,7 +74,7 @@ public abstract class SessionTransactionContract extends OnAccounts {
                     for (int round = 0; round < rounds; round++) {
                         lock("a").callInTransaction(connection, PATIENT, () -> {
                             write(connection, balance(connection) + 1);
-                            return null;
+                            return "added";
                         });
                     }
                     return rounds;
@@ -97,6 +99,41 @@ public abstract class SessionTransactionContract extends OnAccounts {
         }
         connection.commit();
         assertThat(balance()).isEqualTo(3);
+    }
+
+    @Test
+    void two_transactions_that_wait_for_each_other_end_and_one_of_them_gets_both() throws Exception {
+        CountDownLatch bothHeld = new CountDownLatch(2);
+        Connection one = transaction();
+        Connection two = transaction();
+        try (Crew crew = new Crew()) {
+            Crew.Job<String> first = crew.start(() -> crosswise(one, "a", "b", bothHeld));
+            Crew.Job<String> second = crew.start(() -> crosswise(two, "b", "a", bothHeld));
+
+            List<String> outcomes = List.of(first.result(), second.result());
+
+            // only some servers see such a circle; elsewhere the wait of one ends, or of both
+            assertThat(outcomes).contains("gave up").containsAnyOf("both", "gave up");
+        }
+        assertThat(other.session(name("a")).tryRun(() -> {})).isTrue();
+        assertThat(other.session(name("b")).tryRun(() -> {})).isTrue();
+    }
+
+    private String crosswise(Connection connection, String outer, String inner, CountDownLatch bothHeld)
+            throws Exception {
+        Wait wait = Wait.upTo(Duration.ofSeconds(outer.equals("a") ? 2 : 20));
+        try {
+            return lock(outer).callInTransaction(connection, wait, () -> {
+                bothHeld.countDown();
+                bothHeld.await();
+                // the inner one ends the transaction, and with it the outer lock where the database frees it
+                return lock(inner).callInTransaction(connection, wait, () -> "both");
+            });
+        } catch (LockDeadlockException | AlreadyLockedException e) {
+            boolean seenByTheServer = e instanceof LockDeadlockException;
+            assertThat(seenByTheServer).isEqualTo(database.name().matches("mysql|mariadb"));
+            return "gave up";
+        }
     }
 
     @Test

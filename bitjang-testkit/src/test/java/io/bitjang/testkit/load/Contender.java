@@ -38,7 +38,8 @@ final class Contender {
     enum Mode {
         LEASE,
         LEASE_ALL,
-        OFFLINE
+        OFFLINE,
+        SESSION
     }
 
     private static final Duration LEASE = Duration.ofSeconds(10);
@@ -126,6 +127,7 @@ final class Contender {
                 switch (mode) {
                     case LEASE, LEASE_ALL -> underLease(locks, counter, thread, wanted);
                     case OFFLINE -> underOfflineLock(locks, counter, thread, wanted.get(0));
+                    case SESSION -> underSessionLock(locks, counter, thread, wanted.get(0));
                 }
             }
         } catch (SQLException | RuntimeException e) {
@@ -158,6 +160,12 @@ final class Contender {
             // what an impatient person does
             pause();
         }
+    }
+
+    /** It has no fence: the count itself, which must grow, stands in for it. */
+    private void underSessionLock(Locks locks, Connection counter, int thread, String name) throws SQLException {
+        locks.session(name)
+                .run(Wait.upTo(PATIENCE), () -> count(counter, thread, List.of(name), 1 + read(counter, name)));
     }
 
     private static void pause() {
