@@ -73,9 +73,9 @@ public final class Locks implements AutoCloseable {
     private final LockAdmin admin;
 
     private final SessionEngine sessions;
-    private final Workers workers;
+    private final List<Workers> workers;
 
-    private Locks(LeaseEngine engine, SessionEngine sessions, Workers workers) {
+    private Locks(LeaseEngine engine, SessionEngine sessions, List<Workers> workers) {
         this.engine = engine;
         this.sessions = sessions;
         this.workers = workers;
@@ -144,7 +144,7 @@ public final class Locks implements AutoCloseable {
     public void close() {
         sessions.close();
         engine.close();
-        workers.close();
+        workers.forEach(Workers::close);
     }
 
     /** Settings for a {@link Locks}. Not thread-safe. */
@@ -277,6 +277,7 @@ public final class Locks implements AutoCloseable {
                 case NONE -> {}
             }
             Workers workers = new Workers();
+            Workers sessionWorkers = new Workers(); // a session that hangs must not keep a lease from its renewal
             Events events = new Events(listeners);
             return new Locks(
                     new LeaseEngine(
@@ -288,9 +289,9 @@ public final class Locks implements AutoCloseable {
                     new SessionEngine(
                             new SessionStore(sessionDataSource, database.dialect(), tables),
                             new SessionSettings(owner, sessionWaiters, maxSessionLocks),
-                            workers,
+                            sessionWorkers,
                             events),
-                    workers);
+                    List.of(workers, sessionWorkers));
         }
     }
 }

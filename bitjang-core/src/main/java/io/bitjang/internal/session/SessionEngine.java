@@ -16,10 +16,13 @@ import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +36,9 @@ public final class SessionEngine {
 
     /** How often the shared connection asks for a lock when no connection is free to wait. */
     private static final Duration POLL = Duration.ofMillis(25);
+
+    /** How long closing waits for a database that does not answer. */
+    private static final Duration CLOSING = Duration.ofSeconds(2);
 
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
     private static final Duration AFTER_FAILURE = Duration.ofMillis(200);
@@ -315,7 +321,8 @@ public final class SessionEngine {
                 freed(holding.name);
             }
         }
-        workers.execute(link::abort);
+        // not on a worker: all of them may wait for this very link
+        workers.callBack(link::abort);
     }
 
     void callBack(Runnable code) {
@@ -333,17 +340,21 @@ public final class SessionEngine {
         }
         turns.everybody().forEach(waiter -> waiter.fail(closing()));
         links.close();
+        List<CompletableFuture<Void>> closing = new ArrayList<>();
         for (SessionLink link : links.all()) {
             boolean waits = links.isWaiting(link) && turns.on(link).isEmpty();
             turns.on(link).forEach(holding -> holding.lose("This Locks was closed"));
             links.forget(link);
             link.die();
-            if (waits) {
-                link.abort();
-            } else {
-                link.close();
-            }
+            closing.add(CompletableFuture.runAsync(waits ? link::abort : link::close, workers::callBack)
+                    .completeOnTimeout(null, CLOSING.toMillis(), TimeUnit.MILLISECONDS)
+                    .thenRun(() -> {
+                        if (!link.isClosed()) {
+                            link.abort();
+                        }
+                    }));
         }
+        closing.forEach(CompletableFuture::join);
     }
 
     static LockingFailException failed(LockName name, String what, DatabaseException e) {

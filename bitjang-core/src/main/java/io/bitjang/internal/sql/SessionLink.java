@@ -35,6 +35,7 @@ public final class SessionLink {
     private long session;
     private volatile long busySince;
     private volatile boolean busy;
+    private volatile boolean closed;
     private volatile @Nullable PreparedStatement waiting;
     private volatile long lastUsed = Ticks.now();
 
@@ -216,7 +217,13 @@ public final class SessionLink {
         return e.meaning() == Meaning.UNKNOWN && !SqlErrors.isCancelled(e.sqlException());
     }
 
+    /** Whether the connection is back where it came from. */
+    public boolean isClosed() {
+        return closed;
+    }
+
     private void closeQuietly() {
+        closed = true;
         try {
             connection.close();
         } catch (SQLException e) {

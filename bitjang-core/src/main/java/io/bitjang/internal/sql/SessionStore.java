@@ -21,7 +21,12 @@ public final class SessionStore {
     private final DataSource dataSource;
     private final Tables tables;
     private final SessionStatements sql;
+
+    /** The name space of the locks, as soon as a session was found fit to hold them. */
     private volatile @Nullable String space;
+
+    /** The same, as soon as a caller's session was: that may be behind a pooler. */
+    private volatile @Nullable String callersSpace;
 
     /** Over the data source that is set aside for session locks. */
     public SessionStore(DataSource dataSource, Dialect dialect, Tables tables) {
@@ -97,8 +102,12 @@ public final class SessionStore {
                         "The connection is in auto-commit mode: there is no transaction to hold " + name
                                 + ". Call setAutoCommit(false) first");
             }
-            @Nullable String known = space;
-            return new CallerSession(connection, sql, sql.key(known != null ? known : fitSpace(connection), name));
+            @Nullable String known = callersSpace;
+            if (known == null) {
+                known = fitSpace(connection);
+                callersSpace = known;
+            }
+            return new CallerSession(connection, sql, sql.key(known, name));
         } catch (SQLException e) {
             throw Database.failure(e);
         }

@@ -161,6 +161,37 @@ public abstract class SessionLossContract extends OnObservedLocks {
     }
 
     @Test
+    void many_who_wait_for_a_silent_database_give_up_and_are_served_when_it_answers_again() throws Exception {
+        Gate gate = hang();
+        List<Crew.Job<Throwable>> jobs = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            String each = name("many" + i);
+            jobs.add(crew.start(
+                    () -> catchThrowable(() -> node.session(each).acquire(Wait.upTo(Duration.ofMillis(500))))));
+        }
+        for (Crew.Job<Throwable> job : jobs) {
+            assertThat(job.result()).isInstanceOf(LockingFailException.class);
+        }
+
+        gate.close();
+        up();
+
+        assertThat(node.session(name("many29")).call(PATIENT, () -> "had")).isEqualTo("had");
+    }
+
+    @Test
+    void closing_the_instance_does_not_wait_for_a_silent_database() {
+        SessionLock.Hold hold = node.session(name("a")).acquire(Wait.none());
+        hang();
+        long before = System.nanoTime();
+
+        node.close();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(20));
+        assertThat(hold.isHeld()).isFalse();
+    }
+
+    @Test
     void a_session_that_died_while_nothing_was_on_it_is_replaced() throws Exception {
         node.session(name("a")).run(Wait.none(), () -> {});
         kill();

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** A server of its own that is started differently from the others: a replica, a member of a cluster. */
+final class UnfitServer implements AutoCloseable {
+
+    /** What is different in its folder. */
+    interface Preparation {
+        void in(Path folder) throws IOException;
+    }
+
+    private final LocalServer server;
+
+    private UnfitServer(LocalServer server) {
+        this.server = server;
+    }
+
+    static UnfitServer start(Launcher ordinary, Path folder, Preparation preparation, String... options)
+            throws IOException {
+        Launcher launcher = new Launcher() {
+            @Override
+            public String name() {
+                return ordinary.name() + "-unfit";
+            }
+
+            @Override
+            public String url(int port) {
+                return ordinary.url(port);
+            }
+
+            @Override
+            public ServerProcess.Signals signals() {
+                return ordinary.signals();
+            }
+
+            @Override
+            public void prepare(Path made) throws IOException {
+                ordinary.prepare(made);
+                preparation.in(made);
+            }
+
+            @Override
+            public List<String> command(Path made, int port) throws IOException {
+                List<String> command = new ArrayList<>(ordinary.command(made, port));
+                command.addAll(List.of(options));
+                return command;
+            }
+        };
+        return new UnfitServer(LocalServer.start(launcher, new RunFolders(folder)));
+    }
+
+    DataSource dataSource() {
+        return new DriverDataSource(server.url(), Launcher.USER, Launcher.PASSWORD);
+    }
+
+    @Override
+    public void close() {
+        server.end();
+    }
+}
