@@ -69,6 +69,15 @@ final class Holding {
         return true;
     }
 
+    /** It is given back on the holder's behalf; false if it had ended. */
+    boolean end() {
+        return locked(() -> {
+            boolean held = state == State.HELD;
+            state = held ? State.RELEASED : state;
+            return held;
+        });
+    }
+
     boolean isHeld() {
         return locked(() -> {
             told |= state == State.LOST;

@@ -62,9 +62,15 @@ final class Links {
     /** A connection that may wait for one lock; null if all are taken. */
     @Nullable
     SessionLink forWaiting() {
-        @Nullable SessionLink ready = locked(idle::poll);
+        @Nullable
+        SessionLink ready = locked(() -> {
+            SessionLink link = idle.poll();
+            if (link != null) {
+                waiting.add(link);
+            }
+            return link;
+        });
         if (ready != null) {
-            locked(() -> waiting.add(ready));
             return ready;
         }
         if (!locked(() -> waitingOpen < waitingMost && ++waitingOpen > 0)) {

@@ -98,6 +98,10 @@ public final class SessionEngine {
             return null;
         }
         Holding holding = turns.taken(name, grant);
+        if (holding == null) {
+            freed(name);
+            throw new LockingFailException(name, name + " could not be taken: its session died", null);
+        }
         granted(holding, Kind.ACQUIRED);
         return holding.hold();
     }
@@ -265,7 +269,7 @@ public final class SessionEngine {
     private void granted(Holding holding, Kind kind) {
         tell(kind, holding.name, null);
         watch.begin();
-        if (closed.get() && holding.lose("This Locks was closed")) {
+        if (closed.get() && holding.end()) {
             giveBack(holding.name, holding.grant);
         }
     }
@@ -343,7 +347,7 @@ public final class SessionEngine {
         List<CompletableFuture<Void>> closing = new ArrayList<>();
         for (SessionLink link : links.all()) {
             boolean waits = links.isWaiting(link) && turns.on(link).isEmpty();
-            turns.on(link).forEach(holding -> holding.lose("This Locks was closed"));
+            turns.on(link).forEach(Holding::end);
             links.forget(link);
             link.die();
             closing.add(CompletableFuture.runAsync(waits ? link::abort : link::close, workers::callBack)

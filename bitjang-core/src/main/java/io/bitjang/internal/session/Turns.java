@@ -162,9 +162,13 @@ final class Turns {
                 turns.values().stream().flatMap(turn -> turn.line.stream()).toList());
     }
 
-    /** The lock was taken for a thread that does not stand in line. */
+    /** The lock was taken for a thread that does not stand in line; null if its session has died since. */
+    @Nullable
     Holding taken(LockName name, Grant grant) {
         return locked(() -> {
+            if (grant.link().isDead()) {
+                return null;
+            }
             Turn turn = turn(name);
             turn.run = 0;
             turn.runBegan = Ticks.now();

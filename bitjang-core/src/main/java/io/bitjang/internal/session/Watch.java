@@ -58,7 +58,7 @@ final class Watch {
             }
             if (carries && link.idle().compareTo(KEEP_ALIVE.dividedBy(2)) > 0) {
                 workers.execute(() -> check(link));
-            } else if (!carries && !waits && link.idle().compareTo(IDLE) > 0) {
+            } else if (!carries && !waits && link.dieIfIdle(IDLE)) {
                 links.forget(link);
                 workers.execute(link::close);
                 continue;

@@ -84,7 +84,7 @@ public final class SessionLink {
             try {
                 return Boolean.TRUE.equals(yesOrNull(ask(sql.await, params, false))) || holds(key);
             } catch (DatabaseException e) {
-                if (isBroken(e) || !sql.shares()) {
+                if (isBroken(e) || e.meaning() == Meaning.FAILED || !sql.shares()) {
                     throw e;
                 }
                 // timed out, or cancelled: the grant may have won all the same
@@ -150,6 +150,18 @@ public final class SessionLink {
     /** Nothing is to be had from it any more; false if that was known. */
     public boolean die() {
         return dead.compareAndSet(false, true);
+    }
+
+    /** The same if nothing was asked of it for so long; whoever asks from now on is told to take another. */
+    public boolean dieIfIdle(Duration atLeast) {
+        if (!turn.tryLock()) {
+            return false;
+        }
+        try {
+            return idle().compareTo(atLeast) > 0 && die();
+        } finally {
+            turn.unlock();
+        }
     }
 
     /** Whether nothing is to be had from it any more. */
@@ -261,6 +273,9 @@ public final class SessionLink {
     private @Nullable Long ask(Sql statement, Params params, boolean first) {
         turn.lock();
         try {
+            if (isDead()) {
+                throw new SQLNonTransientConnectionException("This session has ended", "08003");
+            }
             busySince = Ticks.now();
             busy = true;
             PreparedStatement ready = params.bind(connection, prepare(statement), statement.parameters());

@@ -60,11 +60,11 @@ public abstract class SessionDeadlockContract extends OnObservedLocks {
             CountDownLatch held = new CountDownLatch(1);
             Crew.Job<Throwable> first = crew.start(() -> node.session(name("a")).call(PATIENT, () -> {
                 held.countDown();
-                return catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(Duration.ofMillis(700))));
+                return catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(Duration.ofSeconds(4))));
             }));
             held.await();
 
-            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(300))))
+            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofSeconds(2))))
                     .isInstanceOf(AlreadyLockedException.class);
             assertThat(first.result()).isInstanceOf(AlreadyLockedException.class);
         }

@@ -33,7 +33,7 @@ public abstract class SessionLockContract extends OnObservedLocks {
             assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.none()))
                     .isInstanceOf(AlreadyLockedException.class)
                     .hasMessageContaining(name("a"));
-            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(100))))
+            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofSeconds(2))))
                     .isInstanceOf(AlreadyLockedException.class);
             assertThat(other.session(name("b")).tryRun(() -> {})).isTrue();
         }
@@ -133,6 +133,22 @@ public abstract class SessionLockContract extends OnObservedLocks {
                 .run(
                         PATIENT,
                         () -> assertThat(node.lease(name("a")).tryRun(() -> {})).isTrue());
+    }
+
+    @Test
+    void bad_input_is_refused_and_changes_nothing() {
+        seen.reset();
+        assertThatThrownBy(() -> node.session(" ")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> node.session("x".repeat(256)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("255");
+        assertThatThrownBy(() -> node.session("a\u0000b")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> node.session(name("a")).executeWithLock(Duration.ofSeconds(-1), () -> "never"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("negative");
+        assertThatThrownBy(() -> builder().maxSessionLocks(0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder().sessionWaiters(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThat(seen.statements()).isEmpty();
     }
 
     @Test

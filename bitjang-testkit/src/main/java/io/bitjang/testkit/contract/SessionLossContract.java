@@ -13,6 +13,7 @@ import io.bitjang.SessionLock;
 import io.bitjang.Wait;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** What happens when the session that holds a lock dies: everyone on it is told, and nobody frees what another has by now. */
@@ -135,6 +139,34 @@ public abstract class SessionLossContract extends OnObservedLocks {
             assertThat(hold.isHeld()).isTrue();
             assertThat(other.session(name("a")).tryAcquire()).isEmpty();
         }
+    }
+
+    @Test
+    void a_grant_that_won_against_the_end_of_its_wait_is_found() throws Exception {
+        SessionLock.Hold held = other.session(name("a")).acquire(Wait.none());
+        CountDownLatch waiting = new CountDownLatch(1);
+        AtomicBoolean timedOut = new AtomicBoolean();
+        Predicate<String> waits = Pattern.compile("pg_advisory_lock|GET_LOCK\\(\\?, \\?\\)|WAIT 1")
+                .asPredicate();
+        seen.onStatement(sql -> {
+            if (waits.test(sql)) {
+                waiting.countDown();
+            }
+        });
+        // the server grants, and the answer says that the time is over
+        seen.afterStatement(sql -> {
+            if (waits.test(sql) && timedOut.compareAndSet(false, true)) {
+                throw new SQLException("The wait is over", "55P03");
+            }
+        });
+        Crew.Job<Boolean> waiter = crew.start(() -> node.session(name("a")).call(PATIENT, () -> true));
+        waiting.await();
+
+        held.close();
+
+        assertThat(waiter.result()).isTrue();
+        assertThat(timedOut).isTrue();
+        assertThat(other.session(name("a")).call(PATIENT, () -> "free again")).isEqualTo("free again");
     }
 
     @Test

@@ -8,14 +8,19 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.Locks;
+import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
 import io.bitjang.Wait;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
 /** The user-level lock: the document's, and Bitjang's. (H2 has none that the document's could use.) */
@@ -101,12 +106,42 @@ public abstract class SeedUserLevelLockFlaws extends CardExperiment {
     void bitjang_says_why_and_releases_only_what_was_taken() {
         Throwable thrown = locks.session(name("user"))
                 .executeWithLock(
-                        Duration.ofSeconds(1),
+                        Duration.ofSeconds(30),
                         () -> catchThrowable(() ->
-                                other.session(name("user")).executeWithLock(Duration.ofMillis(50), () -> "never")));
+                                other.session(name("user")).executeWithLock(Duration.ofSeconds(2), () -> "never")));
 
         assertThat(thrown).isInstanceOf(AlreadyLockedException.class).hasNoSuppressedExceptions();
         assertThat(other.session(name("user")).tryRun(() -> {})).isTrue();
+    }
+
+    @Test
+    void bitjang_says_so_when_the_session_does_not_have_the_lock_that_is_given_back() throws Exception {
+        Connection session = closing(database.dataSource().getConnection());
+        Locks node = closing(
+                Locks.builder(pool).sessionDataSource(handingOut(session)).build());
+        // once before, because the connections that are tried at first are several
+        node.session(name("warm")).run(Wait.none(), () -> {});
+        SessionLock.Hold hold = node.session(name("user")).acquire(Wait.none());
+        try (Statement behindItsBack = session.createStatement()) {
+            behindItsBack.execute(
+                    database.name().equals("postgresql")
+                            ? "SELECT pg_advisory_unlock_all()"
+                            : "SELECT RELEASE_ALL_LOCKS()");
+        }
+
+        other.session(name("user"))
+                .run(Wait.none(), () -> assertThatThrownBy(hold::close).isInstanceOf(NoLockException.class));
+    }
+
+    /** The first connection is the given one. */
+    private DataSource handingOut(Connection first) {
+        AtomicBoolean handedOut = new AtomicBoolean();
+        return (DataSource) Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (proxy, method, arguments) -> handedOut.compareAndSet(false, true)
+                        ? first
+                        : database.dataSource().getConnection());
     }
 
     // a pooled connection is pinned for every lock that is held
