@@ -39,7 +39,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Make one per data source and keep it; it holds no connection and, while nothing is locked, no thread. Thread-safe.
+ * <p>Make one per data source and keep it; while nothing is locked it has no thread and, but for a while after session locks, no
+ * connection. Thread-safe.
  */
 public final class Locks implements AutoCloseable {
 
@@ -287,7 +288,7 @@ public final class Locks implements AutoCloseable {
                             workers,
                             events),
                     new SessionEngine(
-                            new SessionStore(sessionDataSource, database.dialect(), tables),
+                            new SessionStore(dataSource, sessionDataSource, database.dialect(), tables),
                             new SessionSettings(owner, sessionWaiters, maxSessionLocks),
                             sessionWorkers,
                             events),

@@ -27,6 +27,7 @@ public interface SessionLock {
      * @throws LockDeadlockException if the holder waits, in this process, for a lock that this thread holds
      * @throws LockingFailException if the database fails until the end of the wait, or such locks can't be trusted on it
      * @throws LockException if the thread is interrupted (its interrupt flag stays set), or too many locks are held
+     * @throws NoLockException if it was granted and lost at once
      * @throws IllegalStateException if it would wait for ever while this thread holds another session lock
      */
     Hold acquire(Wait wait);
@@ -47,9 +48,13 @@ public interface SessionLock {
      * Waits, calls the function under the lock, commits the caller's transaction and releases after that; or rolls it back if the
      * function fails. The session of this very connection has the lock, so it can't outlive the transaction.
      *
+     * <p>Call it before the transaction reads anything: at REPEATABLE READ it would not see what was committed while it waited.
+     * PostgreSQL and H2 could not help that at all, so there only READ COMMITTED is accepted. One call at a time on a connection:
+     * an inner one would end the outer one's transaction.
+     *
      * @param connection in a transaction of the caller's (auto-commit off)
      * @throws LockDeadlockException if the server says that two wait for each other; the transaction is rolled back
-     * @throws IllegalStateException if the connection is in auto-commit mode
+     * @throws IllegalStateException if the connection is in auto-commit mode, or at an isolation level that is not accepted
      */
     <T, X extends Exception> T callInTransaction(Connection connection, Wait wait, Locks.Call<T, X> call) throws X;
 

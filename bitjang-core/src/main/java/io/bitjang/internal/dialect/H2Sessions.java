@@ -70,8 +70,13 @@ final class H2Sessions implements SessionDialect {
     }
 
     @Override
+    public boolean readsAsOfItsFirstStatement() {
+        return true;
+    }
+
+    @Override
     public String circumstances() {
-        return "SELECT 'none', '' WHERE 1 = 0";
+        return "";
     }
 
     @Override

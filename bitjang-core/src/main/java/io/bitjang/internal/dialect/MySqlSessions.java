@@ -17,6 +17,11 @@ final class MySqlSessions implements SessionDialect {
     }
 
     @Override
+    public boolean isServerWide() {
+        return true;
+    }
+
+    @Override
     public Object key(byte[] hash) {
         return HexFormat.of().formatHex(hash);
     }

@@ -58,6 +58,11 @@ final class PostgresSessions implements SessionDialect {
     }
 
     @Override
+    public boolean readsAsOfItsFirstStatement() {
+        return true;
+    }
+
+    @Override
     public String circumstances() {
         return "SELECT 'in_recovery', pg_is_in_recovery()::text";
     }

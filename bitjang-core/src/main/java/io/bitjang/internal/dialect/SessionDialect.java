@@ -16,6 +16,11 @@ public interface SessionDialect {
     /** The key of a lock, from the hash of its name and name space: a number or a text. */
     Object key(byte[] hash);
 
+    /** Whether all databases of the server share one space of keys. */
+    default boolean isServerWide() {
+        return false;
+    }
+
     /** Makes sure that there is something to lock; empty where nothing is needed. Run in a transaction of its own. */
     default String prepare() {
         return "";
@@ -44,7 +49,15 @@ public interface SessionDialect {
         return "";
     }
 
-    /** Rows of a name and a value, which tell whether such locks can be trusted here. */
+    /**
+     * Whether a transaction above READ COMMITTED sees the data as they were at its first statement, be it the one that takes the
+     * lock: then it would not see what the holder before it has committed.
+     */
+    default boolean readsAsOfItsFirstStatement() {
+        return false;
+    }
+
+    /** Rows of a name and a value, which tell whether such locks can be trusted here; empty if they always can. */
     String circumstances();
 
     /** Why they can't be trusted; null if they can. */

@@ -21,6 +21,7 @@ final class Links {
 
     private final SessionStore store;
     private final int waitingMost;
+    private final Runnable watch;
 
     /** Held while the shared connection is opened, so that it is opened once. */
     private final ReentrantLock opening = new ReentrantLock();
@@ -35,8 +36,9 @@ final class Links {
     private int waitingOpen;
     private boolean closed;
 
-    Links(SessionStore store, int waitingMost) {
+    Links(SessionStore store, int waitingMost, Runnable watch) {
         this.store = store;
+        this.watch = watch;
         this.waitingMost = waitingMost;
     }
 
@@ -48,7 +50,7 @@ final class Links {
         opening.lock();
         try {
             SessionLink present = locked(() -> shared);
-            if (present != null) {
+            if (present != null && !present.isDead()) {
                 return present;
             }
             SessionLink link = opened();
@@ -89,13 +91,25 @@ final class Links {
         }
     }
 
+    /** It is watched before anything is asked on it. */
     private SessionLink opened() {
-        SessionLink link = store.open();
+        SessionLink link = store.connect();
         if (!locked(() -> !closed && all.add(link))) {
             link.close();
             throw new IllegalStateException("This Locks is closed");
         }
-        return link;
+        watch.run();
+        boolean open = false;
+        try {
+            store.open(link);
+            open = true;
+            return link;
+        } finally {
+            if (!open) {
+                forget(link);
+                link.close();
+            }
+        }
     }
 
     /** A connection carries no lock now. */

@@ -61,7 +61,7 @@ public final class SessionEngine {
         this.settings = settings;
         this.workers = workers;
         this.events = events;
-        this.links = new Links(store, settings.waitingConnections());
+        this.links = new Links(store, settings.waitingConnections(), this::beginToWatch);
         this.turns = new Turns(this, settings.most());
         this.watch = new Watch(links, turns, workers, this::died);
     }
@@ -200,9 +200,10 @@ public final class SessionEngine {
     /** Without waiting. A connection that died while nothing was on it is replaced once. */
     private @Nullable Grant attempt(LockName name) {
         for (boolean again = true; ; again = false) {
-            SessionLink link = links.forAttempt();
-            boolean idle = turns.on(link).isEmpty();
+            boolean idle = true;
             try {
+                SessionLink link = links.forAttempt();
+                idle = turns.on(link).isEmpty();
                 return attempt(link, name);
             } catch (DatabaseException e) {
                 if (!again || !idle || !SessionLink.isBroken(e)) {
@@ -274,6 +275,10 @@ public final class SessionEngine {
         }
     }
 
+    private void beginToWatch() {
+        watch.begin();
+    }
+
     /** A holder has done: the next in line gets the lock, or the database. */
     void release(Holding holding) {
         tell(Kind.RELEASED, holding.name, null);
@@ -308,6 +313,8 @@ public final class SessionEngine {
                 return true;
             }
             died(link, e.getMessage());
+        } catch (RuntimeException e) {
+            died(link, e.toString());
         }
         freed(name);
         return given;

@@ -3,6 +3,7 @@ package io.bitjang.internal.session;
 
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.LockDeadlockException;
+import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.Locks;
 import io.bitjang.Wait;
@@ -32,17 +33,15 @@ final class TransactionScope {
         try {
             CallerSession session = store.on(connection, name);
             take(session, name, wait);
-            boolean done = false;
+            T result;
             try {
-                T result = call.call();
-                done = true;
-                session.commit();
-                return result;
-            } finally {
-                if (!done) {
-                    session.rollback();
-                }
+                result = call.call();
+            } catch (Throwable e) {
+                session.rollback(e);
+                throw e;
             }
+            session.commit();
+            return result;
         } catch (DatabaseException e) {
             throw SessionEngine.failed(name, "could not be held for the transaction", e);
         }
@@ -52,6 +51,9 @@ final class TransactionScope {
         Deadline deadline = Deadline.of(wait.limit());
         try {
             while (!session.attempt()) {
+                if (Thread.currentThread().isInterrupted()) {
+                    throw new LockException(name, "Interrupted while waiting for " + name, null);
+                }
                 if (deadline.passed()) {
                     throw new AlreadyLockedException(
                             name, null, wait.equals(Wait.none()) ? "" : " (waited " + wait + ")");
@@ -66,11 +68,12 @@ final class TransactionScope {
             if (e.meaning() != DatabaseException.Meaning.REPEAT) {
                 throw e;
             }
-            session.rollback();
-            throw new LockDeadlockException(
+            LockDeadlockException deadlock = new LockDeadlockException(
                     List.of(name),
                     "Waiting for " + name + " would never end, says the server: " + e.getMessage(),
                     e.sqlException());
+            session.rollback(deadlock);
+            throw deadlock;
         }
     }
 }

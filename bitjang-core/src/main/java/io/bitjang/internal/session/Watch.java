@@ -51,12 +51,11 @@ final class Watch {
         for (SessionLink link : links.all()) {
             boolean carries = !turns.on(link).isEmpty();
             boolean waits = links.isWaiting(link);
-            Duration patience = waits ? SessionEngine.SLICE.plus(SILENCE) : SILENCE;
+            Duration patience = waits && !carries ? SessionEngine.SLICE.plus(SILENCE) : SILENCE;
             if (link.unanswered().compareTo(patience) > 0) {
-                died.accept(link, "it has not answered for " + patience.toSeconds() + " s");
-                continue;
-            }
-            if (carries && link.idle().compareTo(KEEP_ALIVE.dividedBy(2)) > 0) {
+                // listeners of the application's are told: not on this thread
+                workers.callBack(() -> died.accept(link, "it has not answered for " + patience.toSeconds() + " s"));
+            } else if (carries && link.idle().compareTo(KEEP_ALIVE.dividedBy(2)) > 0) {
                 workers.execute(() -> check(link));
             } else if (!carries && !waits && link.dieIfIdle(IDLE)) {
                 links.forget(link);

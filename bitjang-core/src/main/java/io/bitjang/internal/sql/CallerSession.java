@@ -12,6 +12,8 @@ import java.sql.SQLException;
  */
 public final class CallerSession {
 
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+
     private final Connection connection;
     private final SessionStatements sql;
     private final Object key;
@@ -47,34 +49,29 @@ public final class CallerSession {
         return !freedByTheDatabase();
     }
 
-    /** Commits, then frees the lock. */
+    /** Commits, then frees the lock. What was committed stays so, whatever becomes of the release. */
     public void commit() {
-        boolean done = false;
         try {
             if (!sql.shares()) {
                 ask(sql.release);
             }
             connection.commit();
-            done = true;
         } catch (SQLException e) {
-            throw Database.failure(e);
-        } finally {
-            if (!done) {
-                rollback();
-            }
+            DatabaseException failure = Database.failure(e);
+            rollback(failure);
+            throw failure;
         }
         release();
     }
 
-    /** Rolls back, then frees the lock. */
-    public void rollback() {
+    /** Rolls back because of this, then frees the lock. */
+    public void rollback(Throwable because) {
         try {
             connection.rollback();
         } catch (SQLException e) {
-            throw Database.failure(e);
-        } finally {
-            release();
+            because.addSuppressed(e);
         }
+        release();
     }
 
     private boolean freedByTheDatabase() {
@@ -87,21 +84,17 @@ public final class CallerSession {
             return;
         }
         taken = false;
-        boolean released = false;
         try {
-            released = ask(sql.release);
-        } finally {
-            if (!released) {
-                abort();
+            if (ask(sql.release)) {
+                return;
             }
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.DEBUG, "A lock could not be given back, its session is ended", e);
         }
-    }
-
-    private void abort() {
         try {
             connection.abort(Runnable::run);
         } catch (SQLException e) {
-            throw Database.failure(e);
+            LOG.log(System.Logger.Level.WARNING, "A session could not be ended that may still have a lock", e);
         }
     }
 
@@ -110,7 +103,12 @@ public final class CallerSession {
         try (PreparedStatement ready = connection.prepareStatement(statement.text());
                 ResultSet row =
                         params.bind(connection, ready, statement.parameters()).executeQuery()) {
-            return row.next() && row.getLong(1) > 0;
+            boolean yes = row.next() && row.getLong(1) > 0;
+            if (row.wasNull() && statement != sql.release) {
+                throw new SQLException(
+                        "The server answered NULL: it is out of memory, or was told to end the statement");
+            }
+            return yes;
         } catch (SQLException e) {
             DatabaseException failure = Database.failure(e);
             if (failure.meaning() == DatabaseException.Meaning.BUSY) {

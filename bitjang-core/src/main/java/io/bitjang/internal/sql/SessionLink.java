@@ -57,11 +57,25 @@ public final class SessionLink {
     <T> T on(Work<T> work) {
         turn.lock();
         try {
+            busySince = Ticks.now();
+            busy = true;
             return work.with(connection);
         } catch (SQLException e) {
-            throw Database.failure(e);
+            throw failure(e);
         } finally {
+            busy = false;
             turn.unlock();
+        }
+    }
+
+    /** A pool that closed the connection under us does not say so in its exception. */
+    private DatabaseException failure(SQLException e) {
+        try {
+            return Database.failure(
+                    connection.isClosed() ? new SQLNonTransientConnectionException(e.getMessage(), "08003", e) : e);
+        } catch (SQLException worse) {
+            e.addSuppressed(worse);
+            return Database.failure(e);
         }
     }
 
@@ -72,7 +86,17 @@ public final class SessionLink {
 
     /** Takes the lock if it is free. */
     public boolean attempt(Object key) {
-        return inTransactionOfItsOwn(key, () -> yes(ask(sql.attempt, SessionStatements.key(key), false)));
+        return inTransactionOfItsOwn(key, () -> {
+            try {
+                return yes(ask(sql.attempt, SessionStatements.key(key), false));
+            } catch (DatabaseException e) {
+                if (isBroken(e) || e.meaning() != Meaning.UNKNOWN || !sql.shares()) {
+                    throw e;
+                }
+                // cancelled: it may have been granted all the same
+                return holds(key);
+            }
+        });
     }
 
     /** Waits for the lock, up to a time that the database may round up to seconds. */
@@ -252,7 +276,7 @@ public final class SessionLink {
                 connection.rollback();
             }
         } catch (SQLException e) {
-            throw Database.failure(e);
+            throw failure(e);
         } finally {
             turn.unlock();
         }
@@ -263,7 +287,7 @@ public final class SessionLink {
         try {
             params.bind(connection, prepare(statement), statement.parameters()).executeUpdate();
         } catch (SQLException e) {
-            throw Database.failure(e);
+            throw failure(e);
         } finally {
             turn.unlock();
         }
@@ -297,7 +321,7 @@ public final class SessionLink {
                 return none ? null : answer;
             }
         } catch (SQLException e) {
-            throw Database.failure(e);
+            throw failure(e);
         } finally {
             waiting = null;
             busy = false;

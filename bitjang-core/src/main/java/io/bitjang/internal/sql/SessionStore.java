@@ -18,18 +18,25 @@ import org.jspecify.annotations.Nullable;
 /** Opens sessions that hold locks, and finds out first whether such locks can be trusted there. Thread-safe. */
 public final class SessionStore {
 
+    private final DataSource business;
     private final DataSource dataSource;
     private final Tables tables;
     private final SessionStatements sql;
 
-    /** The name space of the locks, as soon as a session was found fit to hold them. */
+    /** The name space of the locks, the same for all who use these tables. */
     private volatile @Nullable String space;
 
-    /** The same, as soon as a caller's session was: that may be behind a pooler. */
-    private volatile @Nullable String callersSpace;
+    private volatile boolean callersFit;
+    private volatile boolean unpooled;
 
-    /** Over the data source that is set aside for session locks. */
-    public SessionStore(DataSource dataSource, Dialect dialect, Tables tables) {
+    /**
+     * With connections of one data source, for those who use the tables of another.
+     *
+     * @param business where the tables are
+     * @param dataSource what is set aside for session locks
+     */
+    public SessionStore(DataSource business, DataSource dataSource, Dialect dialect, Tables tables) {
+        this.business = business;
         this.dataSource = dataSource;
         this.tables = tables;
         this.sql = new SessionStatements(dialect.sessions(tables.sessions()));
@@ -40,53 +47,56 @@ public final class SessionStore {
         return sql.shares();
     }
 
-    /** The key of a lock; known after a session was opened once. */
+    /** The key of a lock. */
     public Object key(LockName name) {
-        String known = space;
+        @Nullable String known = space;
         if (known == null) {
-            throw new IllegalStateException("No session was opened yet");
+            known = findSpace();
+            space = known;
         }
         return sql.key(known, name);
     }
 
-    /**
-     * Opens a session.
-     *
-     * @throws LockingFailException if session locks can't be trusted on this database
-     */
-    public SessionLink open() {
-        SessionLink link = connect();
-        boolean done = false;
-        try {
-            link.open();
-            if (space == null) {
-                String found = link.on(this::fitSpace);
-                if (sql.dialect().mayBePooled()) {
-                    requireOwnSession(link, ThreadLocalRandom.current().nextLong());
-                }
-                space = found;
-            }
-            done = true;
-            return link;
-        } finally {
-            if (!done) {
-                link.close();
-            }
+    /** Where the server has one space for all its databases, the database of the tables is part of the key. */
+    private String findSpace() {
+        @Nullable String schema = tables.schema();
+        if (schema != null || !sql.dialect().isServerWide()) {
+            return (schema == null ? "" : schema) + "." + tables.prefix();
+        }
+        try (Connection connection = business.getConnection()) {
+            return connection.getCatalog() + "." + tables.prefix();
+        } catch (SQLException e) {
+            throw Database.failure(e);
         }
     }
 
-    private SessionLink connect() {
-        Connection connection;
+    /** A connection for a session; nothing was asked on it yet. */
+    public SessionLink connect() {
         try {
-            connection = dataSource.getConnection();
+            Connection connection = dataSource.getConnection();
+            try {
+                return new SessionLink(connection, sql);
+            } catch (SQLException e) {
+                connection.close();
+                throw e;
+            }
         } catch (SQLException e) {
             throw new DatabaseException(
                     Meaning.FAILED, "No connection for session locks could be had: " + e.getMessage(), e);
         }
-        try {
-            return new SessionLink(connection, sql);
-        } catch (SQLException e) {
-            throw Database.failure(e);
+    }
+
+    /**
+     * Begins a session.
+     *
+     * @throws LockingFailException if session locks can't be trusted on this database
+     */
+    public void open(SessionLink link) {
+        link.open();
+        link.on(this::requireFit);
+        if (sql.dialect().mayBePooled() && !unpooled) {
+            requireOwnSession(link, ThreadLocalRandom.current().nextLong());
+            unpooled = true;
         }
     }
 
@@ -102,31 +112,36 @@ public final class SessionStore {
                         "The connection is in auto-commit mode: there is no transaction to hold " + name
                                 + ". Call setAutoCommit(false) first");
             }
-            @Nullable String known = callersSpace;
-            if (known == null) {
-                known = fitSpace(connection);
-                callersSpace = known;
+            if (sql.dialect().readsAsOfItsFirstStatement()
+                    && connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED) {
+                throw new IllegalStateException(
+                        "A transaction above READ COMMITTED would not see what was committed while" + " it waited for "
+                                + name + ". Take the lock before it begins, with acquire(Wait)");
             }
-            return new CallerSession(connection, sql, sql.key(known, name));
+            if (!callersFit) {
+                requireFit(connection);
+                callersFit = true;
+            }
+            return new CallerSession(connection, sql, key(name));
         } catch (SQLException e) {
             throw Database.failure(e);
         }
     }
 
-    /** The name space of the locks, on a server that is fit for them. */
-    private String fitSpace(Connection connection) throws SQLException {
+    private boolean requireFit(Connection connection) throws SQLException {
+        String question = sql.dialect().circumstances();
+        if (question.isEmpty()) {
+            return true;
+        }
         Map<String, String> circumstances = new HashMap<>();
-        try (PreparedStatement statement =
-                        connection.prepareStatement(sql.dialect().circumstances());
+        try (PreparedStatement statement = connection.prepareStatement(question);
                 ResultSet rows = statement.executeQuery()) {
             while (rows.next()) {
                 circumstances.put(rows.getString(1), String.valueOf(rows.getString(2)));
             }
         }
         refuse(sql.dialect().unfit(circumstances));
-        @Nullable String schema = tables.schema();
-        return (schema != null ? schema : connection.getCatalog() + "." + connection.getSchema()) + "."
-                + tables.prefix();
+        return true;
     }
 
     /** Behind a pooler in transaction mode two clients may run in one session, or one in two: a lock taken by both tells. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.LockDeadlockException;
+import io.bitjang.LockException;
 import io.bitjang.SessionLock;
 import io.bitjang.Wait;
 import java.io.IOException;
@@ -134,6 +135,59 @@ public abstract class SessionTransactionContract extends OnAccounts {
             assertThat(seenByTheServer).isEqualTo(database.name().matches("mysql|mariadb"));
             return "gave up";
         }
+    }
+
+    @Test
+    void a_transaction_that_would_not_see_what_was_committed_meanwhile_is_refused() throws Exception {
+        Connection connection = transaction(Connection.TRANSACTION_REPEATABLE_READ);
+        if (database.name().matches("postgresql|h2")) {
+            assertThatThrownBy(() -> lock("a").callInTransaction(connection, PATIENT, () -> "never"))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("READ COMMITTED");
+        } else {
+            try (Crew crew = new Crew()) {
+                SessionLock.Hold hold = other.session(name("a")).acquire(Wait.none());
+                Crew.Job<Integer> reader =
+                        crew.start(() -> lock("a").callInTransaction(connection, PATIENT, () -> balance(connection)));
+                write(5);
+                hold.close();
+                assertThat(reader.result()).isEqualTo(5);
+            }
+        }
+    }
+
+    @Test
+    void an_interrupt_ends_the_wait_and_is_kept() throws Exception {
+        Connection connection = transaction();
+        try (Crew crew = new Crew();
+                SessionLock.Hold hold = other.session(name("a")).acquire(Wait.none())) {
+            CountDownLatch started = new CountDownLatch(1);
+            Crew.Job<Boolean> waiter = crew.start(() -> {
+                started.countDown();
+                assertThatThrownBy(() -> lock("a").callInTransaction(connection, Wait.forever(), () -> "never"))
+                        .isInstanceOf(LockException.class)
+                        .hasMessageContaining("Interrupted");
+                return Thread.currentThread().isInterrupted();
+            });
+            started.await();
+            waiter.interrupt();
+            assertThat(waiter.result()).isTrue();
+        }
+    }
+
+    @Test
+    void a_connection_that_breaks_in_the_body_does_not_hide_the_body_s_exception() throws Exception {
+        Connection connection = database.dataSource().getConnection();
+        connection.setAutoCommit(false);
+
+        assertThatThrownBy(() -> lock("a").callInTransaction(connection, PATIENT, () -> {
+                    connection.close();
+                    throw new IOException("the body's own");
+                }))
+                .isInstanceOf(IOException.class)
+                .hasMessage("the body's own");
+
+        assertThat(other.session(name("a")).call(PATIENT, () -> "free")).isEqualTo("free");
     }
 
     @Test
