@@ -151,6 +151,8 @@ public final class Locks implements AutoCloseable {
     /** Settings for a {@link Locks}. Not thread-safe. */
     public static final class Builder {
 
+        private static final int MOST_SESSION_WAITERS = 8;
+
         private final DataSource dataSource;
         private final List<LockListener> listeners = new ArrayList<>();
         private String owner =
@@ -234,11 +236,12 @@ public final class Locks implements AutoCloseable {
 
         /**
          * How many connections may wait for a session lock that another process has, next to the one that carries the others; 1
-         * by default. When all wait, or carry a lock that they waited for, further locks are asked for every 25 ms.
+         * by default, 8 at most. When all wait, or carry a lock that they waited for, further locks are asked for every 25 ms.
          */
         public Builder sessionWaiters(int connections) {
-            if (connections < 0) {
-                throw new IllegalArgumentException("The connections that wait can't be fewer than 0: " + connections);
+            if (connections < 0 || connections > MOST_SESSION_WAITERS) {
+                throw new IllegalArgumentException("The connections that wait must be 0 to " + MOST_SESSION_WAITERS
+                        + ", each takes a thread while it waits: " + connections);
             }
             this.sessionWaiters = connections;
             return this;

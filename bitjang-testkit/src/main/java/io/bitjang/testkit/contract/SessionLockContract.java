@@ -114,6 +114,7 @@ public abstract class SessionLockContract extends OnObservedLocks {
                 LockName.of(longName + "1"),
                 LockName.of(longName + "2"),
                 LockName.of("order", name("1")),
+                LockName.of("invoice", name("1")),
                 LockName.of("orde", "r" + name("1")));
 
         for (LockName held : names) {
@@ -148,6 +149,7 @@ public abstract class SessionLockContract extends OnObservedLocks {
                 .hasMessageContaining("negative");
         assertThatThrownBy(() -> builder().maxSessionLocks(0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder().sessionWaiters(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder().sessionWaiters(9)).isInstanceOf(IllegalArgumentException.class);
         assertThat(seen.statements()).isEmpty();
     }
 
