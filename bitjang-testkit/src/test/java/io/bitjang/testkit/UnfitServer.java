@@ -2,16 +2,17 @@
 package io.bitjang.testkit;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 
 /** A server of its own that is started differently from the others: a replica, a member of a cluster. */
-final class UnfitServer implements AutoCloseable {
+public final class UnfitServer implements AutoCloseable {
 
     /** What is different in its folder. */
-    interface Preparation {
+    private interface Preparation {
         void in(Path folder) throws IOException;
     }
 
@@ -21,7 +22,17 @@ final class UnfitServer implements AutoCloseable {
         this.server = server;
     }
 
-    static UnfitServer start(Launcher ordinary, Path folder, Preparation preparation, String... options)
+    /** A PostgreSQL in recovery, as a standby is. */
+    public static UnfitServer standby(Path folder) throws IOException {
+        return start(new PostgresLauncher(), folder, made -> Files.createFile(made.resolve("data/standby.signal")));
+    }
+
+    /** A MariaDB with Galera's replication switched on. */
+    public static UnfitServer galera(Path folder) throws IOException {
+        return start(new MariaDbLauncher(), folder, made -> {}, "--wsrep-on=ON", "--binlog-format=ROW");
+    }
+
+    private static UnfitServer start(Launcher ordinary, Path folder, Preparation preparation, String... options)
             throws IOException {
         Launcher launcher = new Launcher() {
             @Override
@@ -55,7 +66,8 @@ final class UnfitServer implements AutoCloseable {
         return new UnfitServer(LocalServer.start(launcher, new RunFolders(folder)));
     }
 
-    DataSource dataSource() {
+    /** Each connection is a new one. */
+    public DataSource dataSource() {
         return new DriverDataSource(server.url(), Launcher.USER, Launcher.PASSWORD);
     }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bitjang.testkit;
+package io.bitjang.testkit.mariadb;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.LockingFailException;
 import io.bitjang.Locks;
+import io.bitjang.testkit.OnDatabase;
+import io.bitjang.testkit.UnfitServer;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,8 +20,7 @@ class GaleraTest {
 
     @Test
     void session_locks_are_refused_on_a_member_of_a_galera_cluster() throws Exception {
-        try (UnfitServer member = UnfitServer.start(
-                        new MariaDbLauncher(), folder, made -> {}, "--wsrep-on=ON", "--binlog-format=ROW");
+        try (UnfitServer member = UnfitServer.galera(folder);
                 Locks locks = Locks.builder(member.dataSource())
                         .schema(Locks.Schema.NONE)
                         .build()) {

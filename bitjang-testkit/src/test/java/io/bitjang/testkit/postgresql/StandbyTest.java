@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bitjang.testkit;
+package io.bitjang.testkit.postgresql;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.LockingFailException;
 import io.bitjang.Locks;
-import java.nio.file.Files;
+import io.bitjang.testkit.OnDatabase;
+import io.bitjang.testkit.UnfitServer;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,8 +20,7 @@ class StandbyTest {
 
     @Test
     void session_locks_are_refused_on_a_standby() throws Exception {
-        try (UnfitServer standby = UnfitServer.start(
-                        new PostgresLauncher(), folder, made -> Files.createFile(made.resolve("data/standby.signal")));
+        try (UnfitServer standby = UnfitServer.standby(folder);
                 Locks locks = Locks.builder(standby.dataSource())
                         .schema(Locks.Schema.NONE)
                         .build()) {
