@@ -57,11 +57,16 @@ public final class CallerSession {
             }
             connection.commit();
         } catch (SQLException e) {
-            DatabaseException failure = Database.failure(e);
-            rollback(failure);
-            throw failure;
+            throw rolledBack(Database.failure(e));
+        } catch (DatabaseException e) {
+            throw rolledBack(e);
         }
         release();
+    }
+
+    private DatabaseException rolledBack(DatabaseException because) {
+        rollback(because);
+        return because;
     }
 
     /** Rolls back because of this, then frees the lock. */
@@ -103,7 +108,10 @@ public final class CallerSession {
         try (PreparedStatement ready = connection.prepareStatement(statement.text());
                 ResultSet row =
                         params.bind(connection, ready, statement.parameters()).executeQuery()) {
-            boolean yes = row.next() && row.getLong(1) > 0;
+            if (!row.next()) {
+                return false;
+            }
+            boolean yes = row.getLong(1) > 0;
             if (row.wasNull() && statement != sql.release) {
                 throw new SQLException(
                         "The server answered NULL: it is out of memory, or was told to end the statement");
