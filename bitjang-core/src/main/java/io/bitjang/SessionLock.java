@@ -49,8 +49,10 @@ public interface SessionLock {
      * function fails. The session of this very connection has the lock, so it can't outlive the transaction.
      *
      * <p>Call it before the transaction reads anything: at REPEATABLE READ it would not see what was committed while it waited.
-     * PostgreSQL and H2 could not help that at all, so there only READ COMMITTED is accepted. One call at a time on a connection:
-     * an inner one would end the outer one's transaction.
+     * PostgreSQL and H2 could not help that at all, so there only READ COMMITTED is accepted.
+     *
+     * <p>A call inside another one, on the same connection, joins its transaction: the outermost commits and frees all. If an inner
+     * function failed, the outermost rolls back, even if its own function has caught that.
      *
      * @param connection in a transaction of the caller's (auto-commit off)
      * @throws LockDeadlockException if the server says that two wait for each other; the transaction is rolled back

@@ -50,6 +50,7 @@ public final class SessionEngine {
     private final Links links;
     private final Turns turns;
     private final Watch watch;
+    private final TransactionScope transactions;
     /** Which connection waits for which lock right now. */
     private final Map<LockName, SessionLink> awaited = new ConcurrentHashMap<>();
 
@@ -64,10 +65,11 @@ public final class SessionEngine {
         this.links = new Links(store, settings.waitingConnections(), this::beginToWatch);
         this.turns = new Turns(this, settings.most());
         this.watch = new Watch(links, turns, workers, this::died);
+        this.transactions = new TransactionScope(store);
     }
 
-    SessionStore store() {
-        return store;
+    TransactionScope transactions() {
+        return transactions;
     }
 
     void requireOpen() {
@@ -197,19 +199,16 @@ public final class SessionEngine {
         tryAgain(name, Duration.ZERO);
     }
 
-    /** Without waiting. A connection that died while nothing was on it is replaced once. */
+    /** Without waiting. If its connection has died, another is tried, once. */
     private @Nullable Grant attempt(LockName name) {
-        for (boolean again = true; ; again = false) {
-            boolean idle = true;
-            try {
-                SessionLink link = links.forAttempt();
-                idle = turns.on(link).isEmpty();
-                return attempt(link, name);
-            } catch (DatabaseException e) {
-                if (!again || !idle || !SessionLink.isBroken(e)) {
-                    throw e;
-                }
+        SessionLink link = links.forAttempt();
+        try {
+            return attempt(link, name);
+        } catch (DatabaseException e) {
+            if (!SessionLink.isBroken(e)) {
+                throw e;
             }
+            return attempt(links.forAttempt(), name);
         }
     }
 
@@ -353,7 +352,7 @@ public final class SessionEngine {
         links.close();
         List<CompletableFuture<Void>> closing = new ArrayList<>();
         for (SessionLink link : links.all()) {
-            boolean waits = links.isWaiting(link) && turns.on(link).isEmpty();
+            boolean waits = links.isWaiting(link) && !turns.any(link);
             turns.on(link).forEach(Holding::end);
             links.forget(link);
             link.die();

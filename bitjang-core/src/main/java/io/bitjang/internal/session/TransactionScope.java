@@ -15,42 +15,82 @@ import io.bitjang.internal.time.Ticks;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
-/** A lock on the session of a caller's connection, for one transaction. The database alone decides who has it. Thread-safe. */
+/**
+ * Locks on the session of a caller's connection, for one transaction. The database alone decides who has them. A call inside
+ * another one on the same connection joins its transaction. Thread-safe.
+ */
 final class TransactionScope {
 
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
     private static final long LONGEST_PAUSE_MILLIS = 20;
 
     private final SessionStore store;
+    private final Map<Connection, CallerSession> open = new ConcurrentHashMap<>();
 
     TransactionScope(SessionStore store) {
         this.store = store;
     }
 
-    /** Takes the lock, calls the body and ends the transaction. */
+    /** Takes the lock, calls the body and, if it is the outermost call, ends the transaction. */
     <T, X extends Exception> T call(Connection connection, LockName name, Wait wait, Locks.Call<T, X> call) throws X {
         try {
-            CallerSession session = store.on(connection, name);
+            @Nullable CallerSession outer = open.get(connection);
+            return outer != null ? inner(outer, name, wait, call) : outermost(connection, name, wait, call);
+        } catch (DatabaseException e) {
+            throw SessionEngine.failed(name, "could not be held for the transaction", e);
+        }
+    }
+
+    private <T, X extends Exception> T outermost(Connection connection, LockName name, Wait wait, Locks.Call<T, X> call)
+            throws X {
+        CallerSession session = store.on(connection, name);
+        open.put(connection, session);
+        try {
             take(session, name, wait);
             T result;
             try {
                 result = call.call();
+                requireUnspoiled(session, name);
             } catch (Throwable e) {
                 session.rollback(e);
                 throw e;
             }
             session.commit();
             return result;
-        } catch (DatabaseException e) {
-            throw SessionEngine.failed(name, "could not be held for the transaction", e);
+        } finally {
+            open.remove(connection);
         }
     }
 
-    private static void take(CallerSession session, LockName name, Wait wait) {
-        Deadline deadline = Deadline.of(wait.limit());
+    private <T, X extends Exception> T inner(CallerSession outer, LockName name, Wait wait, Locks.Call<T, X> call)
+            throws X {
+        requireUnspoiled(outer, name);
+        take(outer, name, wait);
         try {
-            while (!session.attempt()) {
+            return call.call();
+        } catch (Throwable e) {
+            outer.spoil(e);
+            throw e;
+        }
+    }
+
+    private static void requireUnspoiled(CallerSession session, LockName name) {
+        @Nullable Throwable because = session.spoiledBy();
+        if (because != null) {
+            throw new LockException(
+                    name, "The transaction can't be committed: a call inside it failed with " + because, because);
+        }
+    }
+
+    private void take(CallerSession session, LockName name, Wait wait) {
+        Deadline deadline = Deadline.of(wait.limit());
+        Object key = store.key(name);
+        try {
+            while (!session.attempt(key)) {
                 if (Thread.currentThread().isInterrupted()) {
                     throw new LockException(name, "Interrupted while waiting for " + name, null);
                 }
@@ -60,7 +100,7 @@ final class TransactionScope {
                 }
                 if (!session.canWait() || deadline.remainingNanos() < ONE_SECOND.toNanos()) {
                     Ticks.pause(name, Math.min(LONGEST_PAUSE_MILLIS, 1 + deadline.remainingNanos() / 1_000_000));
-                } else if (session.await()) {
+                } else if (session.await(key)) {
                     return;
                 }
             }
@@ -73,6 +113,7 @@ final class TransactionScope {
                     "Waiting for " + name + " would never end, says the server: " + e.getMessage(),
                     e.sqlException());
             session.rollback(deadlock);
+            session.spoil(deadlock);
             throw deadlock;
         }
     }

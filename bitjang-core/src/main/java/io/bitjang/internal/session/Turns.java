@@ -11,8 +11,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +47,7 @@ final class Turns {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<LockName, Turn> turns = new HashMap<>();
     private final Map<Thread, LockName> waiting = new HashMap<>();
+    private final Map<SessionLink, Set<Holding>> carried = new HashMap<>();
 
     Turns(SessionEngine engine, int most) {
         this.engine = engine;
@@ -172,8 +175,7 @@ final class Turns {
             Turn turn = turn(name);
             turn.run = 0;
             turn.runBegan = Ticks.now();
-            turn.holder = new Holding(engine, name, grant, Thread.currentThread());
-            return turn.holder;
+            return holder(turn, new Holding(engine, name, grant, Thread.currentThread()));
         });
     }
 
@@ -193,7 +195,7 @@ final class Turns {
     Holding passedOn(Holding from) {
         return locked(() -> {
             Turn turn = turn(from.name);
-            turn.holder = null;
+            nobody(turn);
             boolean longRun = ++turn.run >= LONGEST_RUN || Ticks.now() - turn.runBegan > LONGEST_RUN_NANOS;
             return longRun ? null : next(from.name, turn, from.grant);
         });
@@ -205,22 +207,37 @@ final class Turns {
             if (waiter == null) {
                 return null;
             }
-            Holding holding = new Holding(engine, name, grant, waiter.thread);
-            turn.holder = holding;
+            Holding holding = holder(turn, new Holding(engine, name, grant, waiter.thread));
             if (waiter.serve(holding)) {
                 waiting.remove(waiter.thread, name);
                 return holding;
             }
-            turn.holder = null;
+            nobody(turn);
         }
         return null;
+    }
+
+    private Holding holder(Turn turn, Holding holding) {
+        turn.holder = holding;
+        carried.computeIfAbsent(holding.grant.link(), link -> new LinkedHashSet<>())
+                .add(holding);
+        return holding;
+    }
+
+    private void nobody(Turn turn) {
+        Holding holding = turn.holder;
+        if (holding != null) {
+            turn.holder = null;
+            carried.computeIfPresent(
+                    holding.grant.link(), (link, all) -> all.remove(holding) && all.isEmpty() ? null : all);
+        }
     }
 
     /** Nobody has the lock, and nobody tries for it; true if someone stands in line, so that the caller must try again. */
     boolean free(LockName name) {
         return locked(() -> {
             Turn turn = turn(name);
-            turn.holder = null;
+            nobody(turn);
             turn.line.removeIf(SessionWaiter::isDone);
             if (turn.line.isEmpty()) {
                 turns.remove(name);
@@ -232,18 +249,12 @@ final class Turns {
 
     /** Who holds what on a session. */
     List<Holding> on(SessionLink link) {
-        return locked(() -> turns.values().stream()
-                .map(turn -> turn.holder)
-                .filter(holder -> holder != null && holder.grant.link() == link)
-                .map(Turns::present)
-                .toList());
+        return locked(() -> List.copyOf(carried.getOrDefault(link, Set.of())));
     }
 
-    private static Holding present(@Nullable Holding holding) {
-        if (holding == null) {
-            throw new IllegalStateException();
-        }
-        return holding;
+    /** Whether anything is held on a session. */
+    boolean any(SessionLink link) {
+        return locked(() -> carried.containsKey(link));
     }
 
     private Turn turn(LockName name) {

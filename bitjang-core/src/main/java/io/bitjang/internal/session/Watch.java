@@ -47,9 +47,9 @@ final class Watch {
     /** On the thread that must not wait. */
     private void look() {
         boolean any = false;
-        boolean holding = false;
+        boolean busy = false;
         for (SessionLink link : links.all()) {
-            boolean carries = !turns.on(link).isEmpty();
+            boolean carries = turns.any(link);
             boolean waits = links.isWaiting(link);
             Duration patience = waits && !carries ? SessionEngine.SLICE.plus(SILENCE) : SILENCE;
             if (link.unanswered().compareTo(patience) > 0) {
@@ -63,10 +63,10 @@ final class Watch {
                 continue;
             }
             any = true;
-            holding |= carries;
+            busy |= carries || !link.unanswered().isZero();
         }
         if (any) {
-            alarm.setTo(Ticks.now() + (holding ? KEEP_ALIVE : IDLE).toNanos());
+            alarm.setTo(Ticks.now() + (busy ? KEEP_ALIVE : IDLE).toNanos());
         }
     }
 

@@ -5,10 +5,13 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A lock on the session of a caller's own connection, for its transaction: the database frees it with the transaction where it
- * can; otherwise it is given back when the transaction has ended. Not thread-safe.
+ * Locks on the session of a caller's own connection, for its transaction: the database frees them with the transaction where it
+ * can; otherwise they are given back when the transaction has ended. Not thread-safe.
  */
 public final class CallerSession {
 
@@ -16,32 +19,40 @@ public final class CallerSession {
 
     private final Connection connection;
     private final SessionStatements sql;
-    private final Object key;
-    private boolean taken;
+    private final List<Object> taken = new ArrayList<>();
+    private @Nullable Throwable spoiledBy;
 
-    CallerSession(Connection connection, SessionStatements sql, Object key) {
+    CallerSession(Connection connection, SessionStatements sql) {
         this.connection = connection;
         this.sql = sql;
-        this.key = key;
     }
 
     /** Takes the lock if it is free. */
-    public boolean attempt() {
-        if (!sql.shares() && ask(sql.attempt)) {
-            taken = true;
-        } else if (!sql.shares()) {
-            // no row: one of our own, which the transaction has locked by inserting it
-            taken = update(sql.prepare) > 0;
-        } else {
-            taken = ask(freedByTheDatabase() ? sql.attemptInTransaction : sql.attempt);
+    public boolean attempt(Object key) {
+        if (sql.shares()) {
+            return took(key, ask(freedByTheDatabase() ? sql.attemptInTransaction : sql.attempt, key));
         }
-        return taken;
+        // no row: one of our own, which the transaction has locked by inserting it
+        return took(key, ask(sql.attempt, key) || update(sql.prepare, key) > 0);
     }
 
     /** Waits for a second at most, where the server can without a change of the transaction's settings. */
-    public boolean await() {
-        taken = ask(sql.await);
-        return taken;
+    public boolean await(Object key) {
+        return took(key, ask(sql.await, key));
+    }
+
+    private boolean took(Object key, boolean yes) {
+        return yes && taken.add(key);
+    }
+
+    /** The transaction can't be committed any more. */
+    public void spoil(Throwable because) {
+        spoiledBy = because;
+    }
+
+    /** Why the transaction can't be committed; null if it can. */
+    public @Nullable Throwable spoiledBy() {
+        return spoiledBy;
     }
 
     /** Whether {@link #await} works here. */
@@ -49,11 +60,11 @@ public final class CallerSession {
         return !freedByTheDatabase();
     }
 
-    /** Commits, then frees the lock. What was committed stays so, whatever becomes of the release. */
+    /** Commits, then frees the locks. What was committed stays so, whatever becomes of the release. */
     public void commit() {
         try {
             if (!sql.shares()) {
-                ask(sql.release);
+                taken.forEach(key -> ask(sql.release, key));
             }
             connection.commit();
         } catch (SQLException e) {
@@ -69,7 +80,7 @@ public final class CallerSession {
         return because;
     }
 
-    /** Rolls back because of this, then frees the lock. */
+    /** Rolls back because of this, then frees the locks. */
     public void rollback(Throwable because) {
         try {
             connection.rollback();
@@ -83,14 +94,12 @@ public final class CallerSession {
         return !sql.attemptInTransaction.text().isEmpty();
     }
 
-    /** A session that can't give the lock back must not go to the next user of the pool with it. */
+    /** A session that can't give a lock back must not go to the next user of the pool with it. */
     private void release() {
-        if (!taken || freedByTheDatabase()) {
-            return;
-        }
-        taken = false;
+        List<Object> keys = freedByTheDatabase() ? List.of() : List.copyOf(taken);
+        taken.clear();
         try {
-            if (ask(sql.release)) {
+            if (keys.stream().allMatch(key -> ask(sql.release, key))) {
                 return;
             }
         } catch (DatabaseException e) {
@@ -103,7 +112,7 @@ public final class CallerSession {
         }
     }
 
-    private boolean ask(Sql statement) {
+    private boolean ask(Sql statement, Object key) {
         Params params = SessionStatements.key(key).set("seconds", 1);
         try (PreparedStatement ready = connection.prepareStatement(statement.text());
                 ResultSet row =
@@ -126,7 +135,7 @@ public final class CallerSession {
         }
     }
 
-    private int update(Sql statement) {
+    private int update(Sql statement, Object key) {
         try (PreparedStatement ready = connection.prepareStatement(statement.text())) {
             return SessionStatements.key(key)
                     .bind(connection, ready, statement.parameters())

@@ -122,7 +122,7 @@ public final class SessionStore {
                 requireFit(connection);
                 callersFit = true;
             }
-            return new CallerSession(connection, sql, key(name));
+            return new CallerSession(connection, sql);
         } catch (SQLException e) {
             throw Database.failure(e);
         }

@@ -8,6 +8,7 @@ import io.bitjang.LockException;
 import io.bitjang.Locks;
 import io.bitjang.SessionLock;
 import io.bitjang.Wait;
+import io.bitjang.testkit.CountingDataSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -131,6 +132,35 @@ public abstract class SessionCostContract extends OnObservedLocks {
         done.countDown();
         for (Crew.Job<String> job : jobs) {
             assertThat(job.result()).isNotEmpty();
+        }
+    }
+
+    @Test
+    void as_many_connections_wait_as_were_allowed_and_nothing_is_asked_meanwhile() throws Exception {
+        int waiters = 3;
+        CountingDataSource source = new CountingDataSource(pool);
+        Locks patient = closing(
+                Locks.builder(source).sessionWaiters(waiters).owner("patient").build());
+        List<SessionLock.Hold> held = new ArrayList<>();
+        List<Crew.Job<String>> jobs = new ArrayList<>();
+        for (int i = 0; i < waiters; i++) {
+            String each = name("a" + i);
+            held.add(other.session(each).acquire(Wait.none()));
+            jobs.add(crew.start(() -> patient.session(each).call(Wait.upTo(Duration.ofSeconds(30)), () -> each)));
+        }
+        // next to those there is the one that asks without waiting, where it is shared
+        Crew.eventually("all wait", () -> source.open() == (emulated() ? waiters : waiters + 1));
+        if (!emulated()) {
+            TimeUnit.MILLISECONDS.sleep(100);
+            source.reset();
+            TimeUnit.MILLISECONDS.sleep(500);
+            assertThat(source.statements()).isEmpty();
+        }
+
+        held.forEach(SessionLock.Hold::close);
+
+        for (int i = 0; i < waiters; i++) {
+            assertThat(jobs.get(i).result()).isEqualTo(name("a" + i));
         }
     }
 }

@@ -19,11 +19,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
 /** What happens when the session that holds a lock dies: everyone on it is told, and nobody frees what another has by now. */
@@ -32,7 +34,7 @@ public abstract class SessionLossContract extends OnObservedLocks {
     private static final Wait PATIENT = Wait.upTo(Duration.ofSeconds(30));
 
     /** A promise with room for a machine that is busy with other things. */
-    private static final Duration SOON = Duration.ofSeconds(5);
+    private static final Duration SOON = Duration.ofSeconds(2);
 
     /** For the databases. */
     protected SessionLossContract() {}
@@ -209,6 +211,45 @@ public abstract class SessionLossContract extends OnObservedLocks {
         up();
 
         assertThat(node.session(name("many29")).call(PATIENT, () -> "had")).isEqualTo("had");
+    }
+
+    @Test
+    void a_connection_that_was_silent_before_it_held_anything_is_given_up() throws Exception {
+        Gate gate = hang();
+        assertThatThrownBy(() -> node.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(100))))
+                .isInstanceOf(LockingFailException.class);
+
+        // nothing but the watch ends this
+        Crew.eventually("the connection is cut", () -> seen.open() == 0);
+
+        // a driver's statement fails by that, one that waits at the gate does not
+        up();
+        gate.close();
+        assertThat(node.session(name("a")).call(PATIENT, () -> "had")).isEqualTo("had");
+    }
+
+    @Test
+    void a_connection_that_its_pool_has_closed_is_a_loss() throws Exception {
+        List<Connection> given = new CopyOnWriteArrayList<>();
+        DataSource lender = new PlainSource() {
+            @Override
+            public Connection getConnection() throws SQLException {
+                Connection connection = database.dataSource().getConnection();
+                given.add(connection);
+                return connection;
+            }
+        };
+        Locks borrower = closing(builder().sessionDataSource(lender).build());
+        CountDownLatch told = new CountDownLatch(1);
+        SessionLock.Hold hold = borrower.session(name("a")).acquire(Wait.none()).onLost(lost -> told.countDown());
+
+        for (Connection connection : given) {
+            connection.close();
+        }
+
+        assertThat(told.await(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+        hold.close();
+        assertThat(borrower.session(name("a")).call(PATIENT, () -> "again")).isEqualTo("again");
     }
 
     @Test

@@ -9,8 +9,10 @@ import io.bitjang.LockDeadlockException;
 import io.bitjang.LockException;
 import io.bitjang.SessionLock;
 import io.bitjang.Wait;
+import io.bitjang.testkit.CountingDataSource;
 import java.io.IOException;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -127,7 +129,6 @@ public abstract class SessionTransactionContract extends OnAccounts {
             return lock(outer).callInTransaction(connection, wait, () -> {
                 bothHeld.countDown();
                 bothHeld.await();
-                // the inner one ends the transaction, and with it the outer lock where the database frees it
                 return lock(inner).callInTransaction(connection, wait, () -> "both");
             });
         } catch (LockDeadlockException | AlreadyLockedException e) {
@@ -135,6 +136,88 @@ public abstract class SessionTransactionContract extends OnAccounts {
             assertThat(seenByTheServer).isEqualTo(database.name().matches("mysql|mariadb"));
             return "gave up";
         }
+    }
+
+    @Test
+    void a_call_inside_another_joins_its_transaction_and_the_outermost_commits() throws Exception {
+        Connection connection = transaction();
+        int before = balance();
+
+        lock("a").callInTransaction(connection, PATIENT, () -> {
+            lock("b").callInTransaction(connection, PATIENT, () -> {
+                lock("a").callInTransaction(connection, PATIENT, () -> "once more");
+                write(connection, before + 1);
+                return "inner";
+            });
+            assertThat(other.session(name("a")).tryAcquire()).isEmpty();
+            assertThat(other.session(name("b")).tryAcquire()).isEmpty();
+            assertThat(balance()).isEqualTo(before);
+            return "outer";
+        });
+
+        assertThat(balance()).isEqualTo(before + 1);
+        assertThat(other.session(name("a")).tryRun(() -> {})).isTrue();
+        assertThat(other.session(name("b")).tryRun(() -> {})).isTrue();
+    }
+
+    @Test
+    void what_an_inner_call_left_half_done_is_not_committed_though_its_exception_was_caught() throws Exception {
+        Connection connection = transaction();
+        int before = balance();
+
+        assertThatThrownBy(() -> lock("a").callInTransaction(connection, PATIENT, () -> {
+                    assertThatThrownBy(() -> lock("b").callInTransaction(connection, PATIENT, () -> {
+                                write(connection, before + 5);
+                                throw new IOException("half done");
+                            }))
+                            .isInstanceOf(IOException.class);
+                    return "as if nothing had happened";
+                }))
+                .isInstanceOf(LockException.class)
+                .hasMessageContaining("half done")
+                .hasCauseInstanceOf(IOException.class);
+
+        assertThat(balance()).isEqualTo(before);
+        assertThat(other.session(name("a")).tryRun(() -> {})).isTrue();
+        assertThat(other.session(name("b")).tryRun(() -> {})).isTrue();
+    }
+
+    @Test
+    void whoever_is_refused_inside_a_transaction_keeps_it() throws Exception {
+        Connection connection = transaction();
+        try (SessionLock.Hold hold = other.session(name("b")).acquire(Wait.none())) {
+            lock("a").callInTransaction(connection, PATIENT, () -> {
+                assertThatThrownBy(() -> lock("b").callInTransaction(connection, Wait.none(), () -> "never"))
+                        .isInstanceOf(AlreadyLockedException.class);
+                write(connection, 9);
+                return "done";
+            });
+        }
+        assertThat(balance()).isEqualTo(9);
+    }
+
+    @Test
+    void what_is_committed_stays_so_when_the_lock_can_t_be_given_back_and_the_lock_is_free_all_the_same()
+            throws Exception {
+        CountingDataSource failing = new CountingDataSource(database.dataSource());
+        Connection connection = closing(failing.getConnection());
+        connection.setAutoCommit(false);
+        failing.onStatement(sql -> {
+            if (sql.matches(".*(RELEASE_LOCK|pg_advisory_unlock).*")) {
+                throw new SQLException("The network is gone", "08006");
+            }
+        });
+
+        String result = lock("a").callInTransaction(connection, PATIENT, () -> {
+            write(connection, 11);
+            return "done";
+        });
+
+        assertThat(result).isEqualTo("done");
+        assertThat(balance()).isEqualTo(11);
+        // elsewhere the database frees it with the commit, and nothing could fail after that
+        assertThat(connection.isClosed()).isEqualTo(database.name().matches("mysql|mariadb"));
+        assertThat(other.session(name("a")).call(PATIENT, () -> "free")).isEqualTo("free");
     }
 
     @Test
