@@ -69,7 +69,7 @@ public abstract class SessionLossContract extends OnObservedLocks {
                 "%s: %d holders told %d ms after the kill began%n",
                 database.name(), count, (System.nanoTime() - before) / 1_000_000);
         assertThat(names).hasSize(count);
-        assertThat(count(Kind.LOST)).isEqualTo(count);
+        Crew.eventually("all losses are told to the listener", () -> count(Kind.LOST) == count);
         holds.forEach(hold -> assertThat(hold.isHeld()).isFalse());
         holds.forEach(SessionLock.Hold::close);
         assertThat(node.session(name("many0")).call(PATIENT, () -> "again")).isEqualTo("again");
