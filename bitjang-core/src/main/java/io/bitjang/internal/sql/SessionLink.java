@@ -23,6 +23,8 @@ public final class SessionLink {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
 
+    private static final int MOST_LATE_CANCELS = 20;
+
     private final Connection connection;
     private final SessionStatements sql;
     private final boolean autoCommit;
@@ -125,7 +127,8 @@ public final class SessionLink {
         }
         try {
             statement.cancel();
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
+            // a driver's own statement may be closed under it
             LOG.log(System.Logger.Level.DEBUG, "A wait could not be cancelled", e);
         }
     }
@@ -157,9 +160,21 @@ public final class SessionLink {
         }
     }
 
-    /** Whether the session holds the lock. */
+    /**
+     * Whether the session holds the lock. A cancel that was meant for the wait before may come as late as this; if it can't be
+     * known, the session must end, or it might keep the lock without anybody's knowledge.
+     */
     private boolean holds(Object key) {
-        return yes(ask(sql.holds, SessionStatements.key(key), false));
+        for (int tries = 1; ; tries++) {
+            try {
+                return yes(ask(sql.holds, SessionStatements.key(key), false));
+            } catch (DatabaseException e) {
+                if (tries == MOST_LATE_CANCELS || !SqlErrors.isCancelled(e.sqlException())) {
+                    throw Database.failure(new SQLNonTransientConnectionException(
+                            "It is not known what the session holds: " + e.getMessage(), "08006", e));
+                }
+            }
+        }
     }
 
     /** Gives the lock back; false if the session did not have it. */

@@ -23,6 +23,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
@@ -145,17 +146,36 @@ public abstract class SessionLossContract extends OnObservedLocks {
 
     @Test
     void a_grant_that_won_against_the_end_of_its_wait_is_found() throws Exception {
+        assertThat(grantedAtTheEndOfItsWait(0)).isTrue();
+    }
+
+    @Test
+    void a_grant_that_won_is_found_although_the_cancel_of_its_wait_comes_late() throws Exception {
+        assertThat(grantedAtTheEndOfItsWait(2)).isTrue();
+    }
+
+    @Test
+    void a_session_of_which_nobody_knows_what_it_holds_keeps_nothing() throws Exception {
+        assertThat(grantedAtTheEndOfItsWait(50)).isTrue();
+    }
+
+    /** The server grants, and the answer says that the time is over; so many looks at what the session holds are cancelled. */
+    private boolean grantedAtTheEndOfItsWait(int lateCancels) throws Exception {
         SessionLock.Hold held = other.session(name("a")).acquire(Wait.none());
         CountDownLatch waiting = new CountDownLatch(1);
         AtomicBoolean timedOut = new AtomicBoolean();
+        AtomicInteger cancels = new AtomicInteger(lateCancels);
         Predicate<String> waits = Pattern.compile("pg_advisory_lock|GET_LOCK\\(\\?, \\?\\)|WAIT 1")
                 .asPredicate();
+        Predicate<String> looks = Pattern.compile("pg_locks|IS_USED_LOCK").asPredicate();
         seen.onStatement(sql -> {
             if (waits.test(sql)) {
                 waiting.countDown();
             }
+            if (looks.test(sql) && cancels.getAndDecrement() > 0) {
+                throw new SQLException("The statement was cancelled", "57014");
+            }
         });
-        // the server grants, and the answer says that the time is over
         seen.afterStatement(sql -> {
             if (waits.test(sql) && timedOut.compareAndSet(false, true)) {
                 throw new SQLException("The wait is over", "55P03");
@@ -166,9 +186,10 @@ public abstract class SessionLossContract extends OnObservedLocks {
 
         held.close();
 
-        assertThat(waiter.result()).isTrue();
+        boolean granted = waiter.result();
         assertThat(timedOut).isTrue();
         assertThat(other.session(name("a")).call(PATIENT, () -> "free again")).isEqualTo("free again");
+        return granted;
     }
 
     @Test
