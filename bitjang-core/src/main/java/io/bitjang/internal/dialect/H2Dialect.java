@@ -86,7 +86,7 @@ final class H2Dialect implements Dialect {
                        OR EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id FOR UPDATE SKIP LOCKED))) v
               ON l.type = v.type AND l.id = v.id
               WHEN MATCHED AND (l.lock_id IS NULL OR l.expires_at <= %2$s) THEN UPDATE SET
-                lock_id = v.lock_id, owner = v.owner, fence = GREATEST(l.fence + 1, %2$s), acquired_at = %2$s,
+                lock_id = v.lock_id, owner = v.owner, fence = GREATEST(l.fence + l.reserved + 1, %2$s), reserved = 0, acquired_at = %2$s,
                 expires_at = %2$s + v.micros, note = v.note, forced = NULL,
                 taken_from = CASE WHEN l.lock_id IS NOT NULL THEN l.owner END
               WHEN MATCHED AND l.owner = v.again THEN UPDATE SET
@@ -108,11 +108,11 @@ final class H2Dialect implements Dialect {
             SELECT MAX(l.fence * 8 + CASE WHEN l.taken_from IS NOT NULL THEN 4 ELSE 0 END) FROM FINAL TABLE (
               MERGE INTO %1$s l USING (
                 SELECT c.type, c.id, COUNT(*) OVER () AS n, MAX(c.fence) OVER () AS fence FROM (
-                  SELECT l.type, l.id, l.fence FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
+                  SELECT l.type, l.id, l.fence + l.reserved AS fence FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
                   WHERE l.lock_id IS NULL OR l.expires_at <= %3$s ORDER BY l.type, l.id FOR UPDATE SKIP LOCKED) c) g
               ON l.type = g.type AND l.id = g.id AND g.n = %4$d
               WHEN MATCHED THEN UPDATE SET
-                lock_id = :lockId, owner = :owner, fence = GREATEST(g.fence + 1, %3$s), acquired_at = %3$s,
+                lock_id = :lockId, owner = :owner, fence = GREATEST(g.fence + 1, %3$s), reserved = 0, acquired_at = %3$s,
                 expires_at = %3$s + :duration, note = :note, forced = NULL,
                 taken_from = CASE WHEN l.lock_id IS NOT NULL THEN l.owner END) l
             HAVING COUNT(*) > 0""".formatted(table, listedRows(), NOW, names);

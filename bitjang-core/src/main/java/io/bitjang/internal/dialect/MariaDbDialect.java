@@ -56,7 +56,8 @@ final class MariaDbDialect extends MySqlFamily {
             INSERT INTO %1$s (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
             VALUES (:type, :id, :lockId, :owner, %2$s, %2$s, %2$s + :micros, :note)
             ON DUPLICATE KEY UPDATE
-                fence = IF(lock_id IS NULL OR expires_at <= %2$s, GREATEST(fence + 1, %2$s), fence),
+                fence = IF(lock_id IS NULL OR expires_at <= %2$s, GREATEST(fence + reserved + 1, %2$s), fence),
+                reserved = IF(lock_id IS NULL OR expires_at <= %2$s, 0, reserved),
                 acquired_at = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(acquired_at), acquired_at),
                 taken_from = IF(lock_id IS NOT NULL AND expires_at <= %2$s, owner,
                                 IF(lock_id IS NULL, NULL, taken_from)),
@@ -87,8 +88,9 @@ final class MariaDbDialect extends MySqlFamily {
             INSERT INTO %1$s (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
             VALUES %3$s
             ON DUPLICATE KEY UPDATE
-                fence = IF(lock_id IS NULL OR expires_at <= %2$s, GREATEST(fence + 1, %2$s),
+                fence = IF(lock_id IS NULL OR expires_at <= %2$s, GREATEST(fence + reserved + 1, %2$s),
                            fence + 9223372036854775807),
+                reserved = 0,
                 taken_from = IF(lock_id IS NULL, NULL, owner), forced = NULL,
                 acquired_at = VALUES(acquired_at), lock_id = VALUES(lock_id), owner = VALUES(owner),
                 note = VALUES(note), expires_at = VALUES(expires_at)

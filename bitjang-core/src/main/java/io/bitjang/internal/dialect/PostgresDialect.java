@@ -92,7 +92,9 @@ final class PostgresDialect implements Dialect {
                 lock_id = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
                                THEN l.lock_id ELSE excluded.lock_id END,
                 fence = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
-                             THEN l.fence ELSE greatest(l.fence + 1, %2$s) END,
+                             THEN l.fence ELSE greatest(l.fence + l.reserved + 1, %2$s) END,
+                reserved = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
+                                THEN l.reserved ELSE 0 END,
                 acquired_at = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
                                    THEN l.acquired_at ELSE %2$s END,
                 expires_at = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
@@ -117,9 +119,9 @@ final class PostgresDialect implements Dialect {
             WITH c AS MATERIALIZED (
               SELECT l.* FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
               WHERE l.lock_id IS NULL OR l.expires_at <= %3$s ORDER BY l.type, l.id FOR UPDATE OF l SKIP LOCKED),
-            g AS (SELECT count(*) AS n, greatest(max(fence) + 1, %3$s) AS fence,
+            g AS (SELECT count(*) AS n, greatest(max(fence + reserved) + 1, %3$s) AS fence,
                          max(CASE WHEN lock_id IS NOT NULL THEN 4 ELSE 0 END) AS flags FROM c)
-            UPDATE %1$s l SET lock_id = :lockId, owner = :owner, fence = g.fence, acquired_at = %3$s,
+            UPDATE %1$s l SET lock_id = :lockId, owner = :owner, fence = g.fence, reserved = 0, acquired_at = %3$s,
                 expires_at = %3$s + :duration, note = :note, forced = NULL,
                 taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END
               FROM c, g WHERE l.type = c.type AND l.id = c.id AND g.n = %4$d

@@ -16,6 +16,7 @@ import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
@@ -169,12 +170,42 @@ public final class LeaseEngine {
     LeaseHandle granted(List<LockName> names, Request request, Attempts.Outcome outcome) {
         Answer answer = outcome.answer();
         GrantKey key = new GrantKey(names.get(0), answer.fence(), answer.grantedSecret());
-        LeaseHandle lease = new LeaseHandle(this, names, key, request, outcome.sentAt());
+        long deadline = outcome.sentAt() + request.duration().toNanos();
+        return begun(new LeaseHandle(this, names, key, request, outcome.sentAt(), deadline));
+    }
+
+    /** A holder's lock passes on to the next one in this process, with a fence that was set aside for it. */
+    LeaseHandle passedOn(LeaseHandle from, Run run, Request request) {
+        GrantKey key = new GrantKey(from.name(), run.nextFence(), from.key().secret());
+        LeaseHandle lease = new LeaseHandle(this, from.names(), key, request, Ticks.now(), from.deadline());
+        lease.joins(run);
+        run.passedOnTo(lease);
+        return begun(lease);
+    }
+
+    /** When a lock has passed on from hand to hand for long enough, the table is told who has it. */
+    void settleSoon(Run run) {
+        workers.after(2 * Run.LONGEST.toNanos(), () -> workers.execute(() -> settle(run.holder())));
+    }
+
+    private void settle(LeaseHandle lease) {
+        if (!lease.leavesRun()) {
+            return;
+        }
+        try {
+            store.settle(lease.name(), lease.key().secret(), lease.fence());
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.DEBUG, lease + ": its fence could not be written down", e);
+        }
+    }
+
+    private LeaseHandle begun(LeaseHandle lease) {
+        List<LockName> names = lease.names();
         names.forEach(name -> heldHere.put(name, lease));
         renewer.add(lease);
         if (closed.get() && lease.endQuietly()) {
             giveBack(names.stream()
-                    .map(name -> new Listed(name, key.secret(), 0))
+                    .map(name -> new Listed(name, lease.key().secret(), 0))
                     .toList());
             requireOpen();
         }
@@ -300,9 +331,9 @@ public final class LeaseEngine {
         workers.callBack(() -> callback.accept(lease));
     }
 
-    boolean holds(LockName name, long fence) {
-        LeaseHandle lease = heldHere.get(name);
-        return lease != null && lease.fence() == fence;
+    boolean holds(LockRow row) {
+        LeaseHandle lease = heldHere.get(row.name());
+        return lease != null && row.covers(lease.fence());
     }
 
     /** Whether a lease of this process has just these locks: it will hand them on. */

@@ -39,14 +39,16 @@ final class LeaseHandle implements Lease {
     private long deadline;
     private @Nullable String lostBecause;
     private boolean told;
+    private @Nullable Run run;
 
-    LeaseHandle(LeaseEngine engine, List<LockName> names, GrantKey key, Request request, long sentAt) {
+    LeaseHandle(
+            LeaseEngine engine, List<LockName> names, GrantKey key, Request request, long acquiredAt, long deadline) {
         this.engine = engine;
         this.names = names;
         this.key = key;
         this.request = request;
-        this.acquiredAt = sentAt;
-        this.deadline = sentAt + request.duration().toNanos();
+        this.acquiredAt = acquiredAt;
+        this.deadline = deadline;
     }
 
     @Override
@@ -191,6 +193,26 @@ final class LeaseHandle implements Lease {
 
     long deadline() {
         return locked(() -> deadline);
+    }
+
+    /** It may pass on without a statement. */
+    void joins(Run joined) {
+        locked(() -> run = joined);
+    }
+
+    /** It passes on by a statement only, from now on; false if it did so anyway, or has ended. */
+    boolean leavesRun() {
+        return locked(() -> {
+            boolean left = run != null && isActive(state);
+            run = left ? null : run;
+            return left;
+        });
+    }
+
+    /** The run that it is in; null if it passes on by a statement. */
+    @Nullable
+    Run run() {
+        return locked(() -> run);
     }
 
     /** Held as far as is known here, without counting as having told the holder. */

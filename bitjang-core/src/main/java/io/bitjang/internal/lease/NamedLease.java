@@ -98,7 +98,8 @@ public final class NamedLease implements LeaseLock {
             @Nullable String note,
             @Nullable Duration maxHold,
             @Nullable Duration notFreeBefore) {
-        return new NamedLease(engine, names, new Request(owner, duration, note, null, maxHold, notFreeBefore));
+        return new NamedLease(
+                engine, names, new Request(owner, duration, note, null, maxHold, notFreeBefore, request.unseen()));
     }
 
     @Override
@@ -142,7 +143,7 @@ public final class NamedLease implements LeaseLock {
     @Override
     public <X extends Exception> void run(Wait wait, Locks.Task<X> task) throws X {
         Objects.requireNonNull(task, "task");
-        try (Lease held = acquire(wait)) {
+        try (Lease held = unseen().acquire(wait)) {
             task.run();
         }
     }
@@ -150,14 +151,18 @@ public final class NamedLease implements LeaseLock {
     @Override
     public <T, X extends Exception> T call(Wait wait, Locks.Call<T, X> call) throws X {
         Objects.requireNonNull(call, "call");
-        try (Lease held = acquire(wait)) {
+        try (Lease held = unseen().acquire(wait)) {
             return call.call();
         }
     }
 
     @Override
     public Lock asLock() {
-        return new ThreadLock(this, names.get(0));
+        return new ThreadLock(unseen(), names.get(0));
+    }
+
+    private LeaseLock unseen() {
+        return new NamedLease(engine, names, request.asUnseen());
     }
 
     @Override

@@ -28,6 +28,9 @@ public final class Operator implements LockAdmin {
     /** How long a forced release waits for a guarded transaction to end. */
     private static final Duration FORCE_BUDGET = Duration.ofSeconds(2);
 
+    /** A lock that passes on inside a process is settled soon; one that is not belongs to a process that does not answer. */
+    private static final Duration SETTLING = Duration.ofMillis(500);
+
     private static final Duration LEAST_IDLE = Duration.ofHours(1);
     private static final int MAX_REASON = 700;
 
@@ -64,10 +67,16 @@ public final class Operator implements LockAdmin {
         String who = Limits.owner(by);
         String why = Texts.require("reason", reason, MAX_REASON);
         Deadline budget = Deadline.in(FORCE_BUDGET);
-        while (!forced(name, expectedFence, who, why)) {
+        Deadline settling = Deadline.in(SETTLING);
+        long seen = -1;
+        while (!forced(name, expectedFence, who, why, settling.passed())) {
             @Nullable LockRow row = reading(() -> engine.store().read(name)).orElse(null);
-            if (row == null || row.lockId() == null || row.fence() != expectedFence) {
+            if (row == null || row.lockId() == null || !row.covers(expectedFence)) {
                 return false;
+            }
+            if (row.fence() != seen) {
+                seen = row.fence();
+                settling = Deadline.in(SETTLING);
             }
             if (budget.passed()) {
                 throw new LockingFailException(
@@ -83,9 +92,9 @@ public final class Operator implements LockAdmin {
         return true;
     }
 
-    private boolean forced(LockName name, long fence, String by, String reason) {
+    private boolean forced(LockName name, long fence, String by, String reason, boolean unsettled) {
         try {
-            return sql.force(name, fence, by, reason, engine.settings().audit());
+            return sql.force(name, fence, by, reason, engine.settings().audit(), unsettled);
         } catch (DatabaseException e) {
             if (e.meaning() == DatabaseException.Meaning.FAILED) {
                 throw Attempts.failed(name, "could not be taken away", e);
@@ -97,7 +106,7 @@ public final class Operator implements LockAdmin {
 
     private boolean wasForced(LockName name, long fence) {
         return reading(() -> engine.store().read(name))
-                .filter(row -> row.fence() == fence && row.lockId() == null && row.forced() != null)
+                .filter(row -> row.covers(fence) && row.lockId() == null && row.forced() != null)
                 .isPresent();
     }
 

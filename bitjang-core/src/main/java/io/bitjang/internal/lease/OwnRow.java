@@ -86,7 +86,7 @@ final class OwnRow {
         if (row.isOf(key.secret())) {
             return row.held() ? null : "it expired";
         }
-        if (row.fence() == key.fence()) {
+        if (row.covers(key.fence())) {
             return row.forced() != null ? "it was taken away by " + row.forced() : "it was released";
         }
         return row.held() ? "it was taken by " + row.owner() + " (fence " + row.fence() + ")" : "another had it since";

@@ -28,7 +28,7 @@ public final class OwnerLocks implements DistLock {
     public boolean tryLock(String name, String owner, Duration duration) {
         LockName lock = LockName.of(TYPE, name);
         Request request = new Request(
-                Limits.owner(owner), Limits.duration("duration of a lock", duration), null, owner, null, null);
+                Limits.owner(owner), Limits.duration("duration of a lock", duration), null, owner, null, null, false);
         Answer answer = engine.attempt(List.of(lock), request).answer();
         if (answer.granted()) {
             taken.put(new Taken(lock, owner), new GrantKey(lock, answer.fence(), answer.grantedSecret()));

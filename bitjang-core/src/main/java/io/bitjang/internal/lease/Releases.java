@@ -117,7 +117,15 @@ final class Releases {
         if (next == null) {
             return false;
         }
-        Claim claim = next.request.claim(GrantKey.newSecret());
+        Run run = lease.run();
+        if (run != null && mayPassOn(lease, run, next.request)) {
+            queue.passedOn();
+            released(lease);
+            handedTo(next, engine.passedOn(lease, run, next.request));
+            return true;
+        }
+        boolean begins = next.request.passesOnTo(next.request) && queue.isLong();
+        Claim claim = next.request.claim(GrantKey.newSecret(), begins ? Run.RESERVED : 0);
         long sentAt = Ticks.now();
         Answer answer = handOver(lease, claim);
         if (!answer.granted()) {
@@ -126,11 +134,26 @@ final class Releases {
         queue.handedOver(answer.wanted());
         released(lease);
         LeaseHandle handed = engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
+        if (begins) {
+            Run begun = new Run(handed);
+            handed.joins(begun);
+            engine.settleSoon(begun);
+        }
+        handedTo(next, handed);
+        return true;
+    }
+
+    /** Only where nothing is lost by it: the next one asks for the same, and most of the lease is left. */
+    private static boolean mayPassOn(LeaseHandle lease, Run run, Request next) {
+        long left = lease.deadline() - Ticks.now();
+        return lease.request().passesOnTo(next) && left > next.duration().toNanos() / 2 && run.goesOn();
+    }
+
+    private void handedTo(LeaseWaiter next, LeaseHandle handed) {
         events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
         if (!next.serve(handed)) {
             handed.closeUnwanted();
         }
-        return true;
     }
 
     private Answer handOver(LeaseHandle lease, Claim claim) {

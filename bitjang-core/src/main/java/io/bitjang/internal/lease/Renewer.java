@@ -65,7 +65,7 @@ final class Renewer {
     }
 
     void add(LeaseHandle lease) {
-        schedule(lease, lease.acquiredAt() + third(lease));
+        schedule(lease, lease.deadline() - 2 * third(lease));
     }
 
     void remove(LeaseHandle lease) {

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param again the owner who may re-enter
  * @param maxHold how long it is renewed at most
  * @param notFreeBefore how long after it was taken it stays taken at least
+ * @param unseen whether nobody gets to see the lease: then it can't be guarded, and may pass on without a statement
  */
 record Request(
         String owner,
@@ -21,13 +22,28 @@ record Request(
         @Nullable String note,
         @Nullable String again,
         @Nullable Duration maxHold,
-        @Nullable Duration notFreeBefore) {
+        @Nullable Duration notFreeBefore,
+        boolean unseen) {
 
     static Request of(String owner, Duration duration, @Nullable String note) {
-        return new Request(owner, duration, note, null, null, null);
+        return new Request(owner, duration, note, null, null, null, false);
     }
 
     Claim claim(String secret) {
-        return new Claim(secret, owner, Limits.micros(duration), note, again);
+        return claim(secret, 0);
+    }
+
+    Claim claim(String secret, int reserve) {
+        return new Claim(secret, owner, Limits.micros(duration), note, again, reserve);
+    }
+
+    /** The same, of which nobody gets to see the lease. */
+    Request asUnseen() {
+        return new Request(owner, duration, note, again, maxHold, notFreeBefore, true);
+    }
+
+    /** Whether one who asked for this may give it to one who asked for that without telling the database. */
+    boolean passesOnTo(Request next) {
+        return unseen && again == null && maxHold == null && notFreeBefore == null && equals(next);
     }
 }

@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaitQueue {
 
+    /** Many hand-overs are too many, unless they are so fast that hardly any time has passed. */
     private static final int LONGEST_RUN = 50;
+
+    private static final long SHORT_RUN_NANOS = Run.LONGEST.toNanos();
     private static final long LONGEST_RUN_NANOS = Duration.ofMillis(200).toNanos();
 
     /** How often the table is asked: every 50 ms at first, seldom after long. */
@@ -117,10 +120,21 @@ final class WaitQueue {
     LeaseWaiter nextInRun(boolean otherQueues) {
         return locked(() -> {
             waiters.removeIf(LeaseWaiter::isDone);
-            boolean longRun = run >= LONGEST_RUN || Ticks.now() - runBegan > LONGEST_RUN_NANOS;
+            long took = Ticks.now() - runBegan;
+            boolean longRun = run >= LONGEST_RUN && took > SHORT_RUN_NANOS || took > LONGEST_RUN_NANOS;
             wanted |= otherQueues;
             return wanted && longRun ? null : waiters.peek();
         });
+    }
+
+    /** Whether more than one waits. */
+    boolean isLong() {
+        return locked(() -> waiters.size() > 1);
+    }
+
+    /** The lock passed on without a word from the database. */
+    void passedOn() {
+        locked(() -> run++);
     }
 
     /** A hand-over went well. */

@@ -237,7 +237,7 @@ final class Waiting {
             held = true;
             queue.waiters().forEach(waiter -> waiter.refused(row.toData()));
             holderEnds = Math.max(holderEnds, row.remaining().toNanos() + 1_000_000);
-            if (engine.holds(name, row.fence())) {
+            if (engine.holds(row)) {
                 here = true;
             } else if (!row.wanted() && !markWanted(name)) {
                 // freed between the look and the mark: nobody will notify

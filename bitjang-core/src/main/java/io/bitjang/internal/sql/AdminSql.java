@@ -45,18 +45,23 @@ public final class AdminSql {
                 .get(0);
     }
 
-    /** Takes the lock away if its fence is still this one; false if not, or if its row is locked right now. */
-    public boolean force(LockName name, long fence, String by, String reason, boolean audited) {
+    /**
+     * Takes the lock away if its fence is still this one; false if not, or if its row is locked right now.
+     *
+     * @param unsettled also where it may have passed on to another, inside a process that does not answer
+     */
+    public boolean force(LockName name, long fence, String by, String reason, boolean audited, boolean unsettled) {
+        Sql force = unsettled ? sql.forceUnsettled : sql.force;
         Params params = Params.of(name)
                 .set("fence", fence)
                 .set("forced", by + ": " + reason)
                 .set("by", by)
                 .set("reason", reason);
         if (!audited) {
-            return database.run(session -> session.number(sql.force, params)).isPresent();
+            return database.run(session -> session.number(force, params)).isPresent();
         }
         return database.transaction(session -> {
-            boolean forced = session.number(sql.force, params).isPresent();
+            boolean forced = session.number(force, params).isPresent();
             if (forced) {
                 session.update(sql.auditForce, params);
             }

@@ -11,13 +11,15 @@ import org.jspecify.annotations.Nullable;
  * @param micros for how long
  * @param note for people
  * @param again the owner who may re-enter; null for none
+ * @param reserve how many fences more are set aside, for those to whom it passes on without a statement
  */
 public record Claim(
         String secret,
         String owner,
         long micros,
         @Nullable String note,
-        @Nullable String again) {
+        @Nullable String again,
+        int reserve) {
 
     /** Without the secret. */
     @Override

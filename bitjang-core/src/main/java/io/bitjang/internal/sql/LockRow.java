@@ -16,6 +16,7 @@ public record LockRow(
         @Nullable String lockId,
         @Nullable String owner,
         long fence,
+        int reserved,
         long acquiredAt,
         long expiresAt,
         @Nullable String note,
@@ -25,7 +26,18 @@ public record LockRow(
         long now) {
 
     private static final String[] COLUMNS = {
-        "type", "id", "lock_id", "owner", "fence", "acquired_at", "expires_at", "note", "wanted", "taken_from", "forced"
+        "type",
+        "id",
+        "lock_id",
+        "owner",
+        "fence",
+        "reserved",
+        "acquired_at",
+        "expires_at",
+        "note",
+        "wanted",
+        "taken_from",
+        "forced"
     };
 
     /** The columns to select for {@link #read}, of the table with this alias. */
@@ -41,13 +53,14 @@ public record LockRow(
                 row.getString(3),
                 row.getString(4),
                 row.getLong(5),
-                row.getLong(6),
+                row.getInt(6),
                 row.getLong(7),
-                row.getString(8),
-                row.getBoolean(9),
-                row.getString(10),
+                row.getLong(8),
+                row.getString(9),
+                row.getBoolean(10),
                 row.getString(11),
-                row.getLong(12));
+                row.getString(12),
+                row.getLong(13));
     }
 
     /** Whether someone held it when it was read. */
@@ -58,6 +71,11 @@ public record LockRow(
     /** Whether it carries this random part, held or lapsed. */
     public boolean isOf(String secret) {
         return secret.equals(lockId);
+    }
+
+    /** Whether it is the row of the grant with this fence, or of one from whose holder it passed on to that inside a process. */
+    public boolean covers(long grant) {
+        return fence <= grant && grant <= fence + reserved;
     }
 
     /** What was left of it. */

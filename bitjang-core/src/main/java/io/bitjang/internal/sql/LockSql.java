@@ -25,7 +25,9 @@ final class LockSql {
     final Sql renew;
     final Sql extend;
     final Sql leave;
+    final Sql settle;
     final Sql force;
+    final Sql forceUnsettled;
     final Sql markWanted;
     final Sql renewListed;
     final Sql releaseListed;
@@ -50,7 +52,8 @@ final class LockSql {
         String again = "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now;
         take = change(Change.of(
                         locks, Lock.EXCLUSIVE, "(c.lock_id IS NULL OR c.expires_at <= " + now + " OR " + again + ")")
-                .set("fence", "CASE WHEN " + again + " THEN c.fence ELSE GREATEST(c.fence + 1, " + now + ") END")
+                .set("fence", "CASE WHEN " + again + " THEN c.fence ELSE " + nextFence() + " END")
+                .set("reserved", "CASE WHEN " + again + " THEN c.reserved ELSE 0 END")
                 .set("acquired_at", "CASE WHEN " + again + " THEN c.acquired_at ELSE " + now + " END")
                 .set("taken_from", "CASE WHEN c.lock_id IS NOT NULL AND c.expires_at <= " + now + " THEN c.owner END")
                 .set(
@@ -66,7 +69,8 @@ final class LockSql {
                         "CASE WHEN " + again + " THEN 1 WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + "
                                 + SOMEBODY_WAITS));
         handOver = change(Change.of(locks, Lock.EXCLUSIVE, "c.lock_id = :from")
-                .set("fence", "GREATEST(c.fence + 1, " + now + ")")
+                .set("fence", nextFence())
+                .set("reserved", ":reserve")
                 .set("acquired_at", now)
                 .set("expires_at", now + " + :micros")
                 .set("lock_id", ":lockId")
@@ -85,9 +89,12 @@ final class LockSql {
         renew = expiry("GREATEST(c.expires_at, " + now + " + :micros)");
         extend = expiry("LEAST(c.expires_at + :micros, " + now + " + 315576000000000)");
         leave = expiry("LEAST(c.expires_at, " + now + " + :micros)");
-        force = change(free("c.lock_id IS NOT NULL AND c.fence = :fence", Lock.EXCLUSIVE)
-                .set("forced", ":forced")
-                .answering("fence", SOMEBODY_WAITS));
+        settle = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId")
+                .set("fence", ":fence")
+                .set("reserved", "0")
+                .answering("fence", NOBODY_WAITS));
+        force = force("c.fence = :fence AND c.reserved = 0");
+        forceUnsettled = force("c.fence <= :fence AND :fence <= c.fence + c.reserved");
         markWanted = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id IS NOT NULL AND NOT c.wanted")
                 .set("wanted", "TRUE")
                 .answering("fence", NOBODY_WAITS));
@@ -123,9 +130,9 @@ final class LockSql {
         auditTakeOver =
                 Sql.parse(audit + "SELECT " + now + ", 'TAKEN_OVER', type, id, fence, taken_from, owner, NULL FROM "
                         + locks + " WHERE type = :type AND id = :id AND fence = :fence");
-        auditForce =
-                Sql.parse(audit + "SELECT " + now + ", 'FORCE_RELEASED', type, id, fence, owner, :by, :reason FROM "
-                        + locks + " WHERE type = :type AND id = :id AND fence = :fence");
+        auditForce = Sql.parse(
+                audit + "SELECT " + now + ", 'FORCE_RELEASED', type, id, :fence, owner, :by, :reason FROM " + locks
+                        + " WHERE type = :type AND id = :id AND fence <= :fence AND :fence <= fence + reserved");
         auditTrail = Sql.parse("SELECT at_micros, kind, type, id, fence, from_owner, by_owner, reason FROM "
                 + tables.audit() + " ORDER BY seq DESC " + dialect.limit());
     }
@@ -179,6 +186,17 @@ final class LockSql {
                 .set("expires_at", now)
                 .set("taken_from", "NULL")
                 .set("wanted", "FALSE");
+    }
+
+    /** Larger than every one before, also than those that were used in a holder's process; and as large as the time, at least. */
+    private String nextFence() {
+        return "GREATEST(c.fence + c.reserved + 1, " + now + ")";
+    }
+
+    private Sql force(String condition) {
+        return change(free("c.lock_id IS NOT NULL AND " + condition, Lock.EXCLUSIVE)
+                .set("forced", ":forced")
+                .answering("fence", SOMEBODY_WAITS));
     }
 
     private Sql expiry(String value) {

@@ -194,6 +194,12 @@ public final class LockStore {
         return answer.isPresent() ? Answer.granted(claim.secret(), answer.getAsLong()) : Answer.refused(null);
     }
 
+    /** The lock passes on from hand to hand no more: the table learns which of its fences is in use. */
+    public void settle(LockName name, String secret, long fence) {
+        Params params = Params.of(name).set("lockId", secret).set("fence", fence);
+        database.run(session -> session.number(sql.settle, params));
+    }
+
     /** Frees the lock; nothing if it is not held under this secret, or its row is locked right now. */
     public OptionalLong release(LockName name, String secret) {
         OptionalLong released = database.run(
@@ -308,6 +314,7 @@ public final class LockStore {
                 .set("owner", claim.owner())
                 .set("duration", claim.micros())
                 .set("note", claim.note())
-                .set("again", claim.again());
+                .set("again", claim.again())
+                .set("reserve", claim.reserve());
     }
 }

@@ -8,6 +8,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   lock_id     varchar(32),                       -- the random part of the holder's lock id; null when free
   owner       varchar(510),
   fence       bigint NOT NULL,
+  reserved    int DEFAULT 0 NOT NULL,        -- so many fences after it may have been used in the holder's process
   acquired_at bigint,
   expires_at  bigint,                            -- when free: since when
   note        varchar(2000),

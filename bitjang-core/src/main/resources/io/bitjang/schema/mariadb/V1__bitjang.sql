@@ -7,6 +7,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   lock_id     varchar(32) COLLATE utf8mb4_nopad_bin,            -- the random part of the holder's lock id; null when free
   owner       varchar(255) COLLATE utf8mb4_nopad_bin,
   fence       bigint NOT NULL,
+  reserved    int NOT NULL DEFAULT 0,        -- so many fences after it may have been used in the holder's process
   acquired_at bigint,
   expires_at  bigint,                            -- when free: since when
   note        varchar(1000),
