@@ -2,15 +2,13 @@
 package io.bitjang.benchmarks.contestants;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.bitjang.Lease;
-import io.bitjang.LeaseLock;
 import io.bitjang.Locks;
 import io.bitjang.Wait;
 import io.bitjang.benchmarks.places.Place;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.locks.Lock;
 
-/** {@code locks.lease(name)}. */
+/** {@code locks.lease(name)}, as a {@link Lock} like the peers'. */
 final class BitjangLease implements Contestant {
 
     static final Wait PATIENCE = Wait.upTo(Duration.ofMinutes(2));
@@ -25,20 +23,16 @@ final class BitjangLease implements Contestant {
 
     @Override
     public Section section(String name) {
-        LeaseLock lock = locks.lease(name);
+        Lock lock = locks.lease(name).asLock();
         return new Section() {
-            private @Nullable Lease lease;
-
             @Override
             public void enter() {
-                lease = lock.acquire(PATIENCE);
+                lock.lock();
             }
 
             @Override
             public void leave() {
-                if (lease != null) {
-                    lease.close();
-                }
+                lock.unlock();
             }
         };
     }

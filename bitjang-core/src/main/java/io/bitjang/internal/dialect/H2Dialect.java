@@ -78,21 +78,22 @@ final class H2Dialect implements Dialect {
             SELECT %3$s, 1 AS changed FROM FINAL TABLE (
               MERGE INTO %1$s l USING (
                 SELECT * FROM (VALUES (CAST(:type AS VARCHAR), CAST(:id AS VARCHAR), CAST(:lockId AS VARCHAR),
-                    CAST(:owner AS VARCHAR), CAST(:micros AS BIGINT), CAST(:note AS VARCHAR), CAST(:again AS VARCHAR)))
-                  v(type, id, lock_id, owner, micros, note, again)
+                    CAST(:owner AS VARCHAR), CAST(:micros AS BIGINT), CAST(:reserve AS INT), CAST(:note AS VARCHAR), CAST(:again AS VARCHAR)))
+                  v(type, id, lock_id, owner, micros, reserve, note, again)
                 WHERE NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id AND o.lock_id IS NOT NULL
                           AND o.expires_at > %2$s AND o.owner IS DISTINCT FROM CAST(:again AS VARCHAR))
                   AND (NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id)
                        OR EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id FOR UPDATE SKIP LOCKED))) v
               ON l.type = v.type AND l.id = v.id
               WHEN MATCHED AND (l.lock_id IS NULL OR l.expires_at <= %2$s) THEN UPDATE SET
-                lock_id = v.lock_id, owner = v.owner, fence = GREATEST(l.fence + l.reserved + 1, %2$s), reserved = 0, acquired_at = %2$s,
+                lock_id = v.lock_id, owner = v.owner, fence = GREATEST(l.fence + l.reserved + 1, %2$s), reserved = v.reserve, acquired_at = %2$s,
                 expires_at = %2$s + v.micros, note = v.note, forced = NULL,
+                wanted = CASE WHEN l.wanted = :me THEN 0 ELSE l.wanted END,
                 taken_from = CASE WHEN l.lock_id IS NOT NULL THEN l.owner END
               WHEN MATCHED AND l.owner = v.again THEN UPDATE SET
                 expires_at = GREATEST(l.expires_at, %2$s + v.micros), note = v.note
-              WHEN NOT MATCHED THEN INSERT (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
-                VALUES (v.type, v.id, v.lock_id, v.owner, %2$s, %2$s, %2$s + v.micros, v.note)) l
+              WHEN NOT MATCHED THEN INSERT (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
+                VALUES (v.type, v.id, v.lock_id, v.owner, %2$s, v.reserve, %2$s, %2$s + v.micros, v.note)) l
             UNION ALL
             SELECT %3$s, 0 FROM %1$s l WHERE l.type = :type AND l.id = :id""".formatted(table, NOW, columns);
     }

@@ -53,16 +53,17 @@ final class MariaDbDialect extends MySqlFamily {
     @Override
     public String upsert(String table, String columns) {
         return NOWAIT + """
-            INSERT INTO %1$s (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
-            VALUES (:type, :id, :lockId, :owner, %2$s, %2$s, %2$s + :micros, :note)
+            INSERT INTO %1$s (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
+            VALUES (:type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %2$s + :micros, :note)
             ON DUPLICATE KEY UPDATE
                 fence = IF(lock_id IS NULL OR expires_at <= %2$s, GREATEST(fence + reserved + 1, %2$s), fence),
-                reserved = IF(lock_id IS NULL OR expires_at <= %2$s, 0, reserved),
+                reserved = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(reserved), reserved),
                 acquired_at = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(acquired_at), acquired_at),
                 taken_from = IF(lock_id IS NOT NULL AND expires_at <= %2$s, owner,
                                 IF(lock_id IS NULL, NULL, taken_from)),
                 forced = IF(lock_id IS NULL OR expires_at <= %2$s, NULL, forced),
                 lock_id = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(lock_id), lock_id),
+                wanted = IF(lock_id = VALUES(lock_id) AND wanted = :me, 0, wanted),
                 owner = IF(lock_id = VALUES(lock_id), VALUES(owner), owner),
                 note = IF(lock_id = VALUES(lock_id) OR owner = :again, VALUES(note), note),
                 expires_at = IF(lock_id = VALUES(lock_id), VALUES(expires_at),

@@ -66,8 +66,8 @@ final class MySqlDialect extends MySqlFamily {
     @Override
     public String insertGranted(String table) {
         return """
-            INSERT IGNORE INTO %1$s (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
-            VALUES (:type, :id, :lockId, :owner, LAST_INSERT_ID(%2$s * 8) DIV 8, %2$s, %2$s + :micros, :note)""".formatted(table, NOW);
+            INSERT IGNORE INTO %1$s (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
+            VALUES (:type, :id, :lockId, :owner, LAST_INSERT_ID(%2$s * 8) DIV 8, :reserve, %2$s, %2$s + :micros, :note)""".formatted(table, NOW);
     }
 
     @Override

@@ -82,8 +82,8 @@ final class PostgresDialect implements Dialect {
     public String upsert(String table, String columns) {
         return """
             WITH taken AS (
-              INSERT INTO %1$s AS l (type, id, lock_id, owner, fence, acquired_at, expires_at, note)
-              SELECT :type, :id, :lockId, :owner, %2$s, %2$s, %2$s + :micros, :note
+              INSERT INTO %1$s AS l (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
+              SELECT :type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %2$s + :micros, :note
                WHERE NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id AND o.lock_id IS NOT NULL
                                     AND o.expires_at > %2$s AND o.owner IS DISTINCT FROM :again)
                  AND %4$s
@@ -94,13 +94,14 @@ final class PostgresDialect implements Dialect {
                 fence = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
                              THEN l.fence ELSE greatest(l.fence + l.reserved + 1, %2$s) END,
                 reserved = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
-                                THEN l.reserved ELSE 0 END,
+                                THEN l.reserved ELSE excluded.reserved END,
                 acquired_at = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
                                    THEN l.acquired_at ELSE %2$s END,
                 expires_at = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
                                   THEN greatest(l.expires_at, %2$s + :micros) ELSE %2$s + :micros END,
                 taken_from = CASE WHEN l.lock_id IS NOT NULL AND l.expires_at <= %2$s THEN l.owner END,
-                owner = excluded.owner, note = excluded.note, forced = NULL
+                owner = excluded.owner, note = excluded.note, forced = NULL,
+                wanted = CASE WHEN l.wanted = :me THEN 0 ELSE l.wanted END
                WHERE l.lock_id IS NULL OR l.expires_at <= %2$s OR l.owner = :again
               RETURNING l.*)
             SELECT %3$s, 1 AS changed FROM taken l

@@ -49,11 +49,16 @@ final class Attempts {
 
     /** Tries once to take the locks, given in order. */
     Outcome acquire(List<LockName> names, Request request) {
+        return acquire(names, request, 0);
+    }
+
+    /** The same, with fences set aside for those to whom it passes on. */
+    Outcome acquire(List<LockName> names, Request request, int reserve) {
         Deadline budget = Deadline.in(BUDGET);
         boolean mayReenter = request.again() != null;
         Deadline busyBudget = Deadline.in(mayReenter ? BUDGET : BUSY_BUDGET);
         for (int tries = 1; ; tries++) {
-            Claim claim = request.claim(GrantKey.newSecret());
+            Claim claim = request.claim(GrantKey.newSecret(), reserve);
             long sentAt = Ticks.now();
             try {
                 Answer answer = names.size() == 1 ? store.acquire(names.get(0), claim) : store.acquireAll(names, claim);

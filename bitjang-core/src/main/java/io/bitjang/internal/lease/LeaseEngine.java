@@ -119,8 +119,12 @@ public final class LeaseEngine {
 
     /** One attempt to take the locks; tells the listeners and writes the audit trail. */
     Attempts.Outcome attempt(List<LockName> names, Request request) {
+        return attempt(names, request, 0);
+    }
+
+    Attempts.Outcome attempt(List<LockName> names, Request request, int reserve) {
         requireOpen();
-        Attempts.Outcome outcome = attempts.acquire(names, request);
+        Attempts.Outcome outcome = attempts.acquire(names, request, reserve);
         Answer answer = outcome.answer();
         if (!answer.granted()) {
             LockRow holder = answer.holder();
@@ -183,8 +187,10 @@ public final class LeaseEngine {
         return begun(lease);
     }
 
-    /** When a lock has passed on from hand to hand for long enough, the table is told who has it. */
-    void settleSoon(Run run) {
+    /** It may pass on from hand to hand for a while; then the table is told who has it. */
+    void beginRun(LeaseHandle first) {
+        Run run = new Run(first);
+        first.joins(run);
         workers.after(2 * Run.LONGEST.toNanos(), () -> workers.execute(() -> settle(run.holder())));
     }
 

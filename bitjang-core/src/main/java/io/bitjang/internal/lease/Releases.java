@@ -75,7 +75,11 @@ final class Releases {
         AtomicBoolean unknown = new AtomicBoolean();
         OwnRow.Result result = attempts.repeatable(key.name(), "could not be released", () -> {
             try {
-                return ownRow.attempt(key, true, ONE_SECOND, () -> store.release(key.name(), key.secret()));
+                return ownRow.attempt(
+                        key,
+                        true,
+                        ONE_SECOND,
+                        () -> store.release(key.name(), key.secret(), waiting.isWaitedFor(key.name())));
             } catch (DatabaseException e) {
                 unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
                 throw e;
@@ -113,31 +117,29 @@ final class Releases {
         if (queue == null || lease.names().size() > 1) {
             return false;
         }
-        LeaseWaiter next = queue.nextInRun(waiting.wantedByOtherQueues(queue));
+        LeaseWaiter next = queue.turn.goesOn(waiting.wantedByOtherQueues(queue)) ? queue.next() : null;
         if (next == null) {
             return false;
         }
         Run run = lease.run();
         if (run != null && mayPassOn(lease, run, next.request)) {
-            queue.passedOn();
+            queue.turn.handedOver(false);
             released(lease);
             handedTo(next, engine.passedOn(lease, run, next.request));
             return true;
         }
-        boolean begins = next.request.passesOnTo(next.request) && queue.isLong();
-        Claim claim = next.request.claim(GrantKey.newSecret(), begins ? Run.RESERVED : 0);
+        int reserve = queue.reserveFor(next);
+        Claim claim = next.request.claim(GrantKey.newSecret(), reserve);
         long sentAt = Ticks.now();
         Answer answer = handOver(lease, claim);
         if (!answer.granted()) {
             return false;
         }
-        queue.handedOver(answer.wanted());
+        queue.turn.handedOver(answer.wanted());
         released(lease);
         LeaseHandle handed = engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
-        if (begins) {
-            Run begun = new Run(handed);
-            handed.joins(begun);
-            engine.settleSoon(begun);
+        if (reserve > 0) {
+            engine.beginRun(handed);
         }
         handedTo(next, handed);
         return true;
@@ -184,7 +186,9 @@ final class Releases {
         int together = names.size() > 1 ? releaseTogether(lease) : 0;
         boolean othersWait = false;
         for (LockName name : together == names.size() ? List.<LockName>of() : names) {
-            OwnRow.Result result = ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret));
+            boolean wantedAgain = waiting.isWaitedFor(name);
+            OwnRow.Result result =
+                    ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret, wantedAgain));
             othersWait |= Answer.wanted(result.answer());
             if (result.gone() != null && together > 0) {
                 // one of those that were freed together; another may have it by now

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -14,17 +15,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Those of one process who wait for the same locks, in the order of their arrival. Only the first competes with other processes.
  *
- * <p>A lock that is released here goes straight to the next in the queue. That would starve the others, in other processes or in
- * other queues of this one, so once someone else waits the run of hand-overs is bounded: the lock is then really freed, and this
- * queue stands back for a moment. {@code lock} guards everything; nothing is called under it.
+ * <p>A lock that is released here goes straight to the next in the queue, as long as this process's {@link Turn} lasts. {@code
+ * lock} guards everything; nothing is called under it but the turn.
  */
 final class WaitQueue {
-
-    /** Many hand-overs are too many, unless they are so fast that hardly any time has passed. */
-    private static final int LONGEST_RUN = 50;
-
-    private static final long SHORT_RUN_NANOS = Run.LONGEST.toNanos();
-    private static final long LONGEST_RUN_NANOS = Duration.ofMillis(200).toNanos();
 
     /** How often the table is asked: every 50 ms at first, seldom after long. */
     private static final long[] POLL_NANOS = {
@@ -41,22 +35,20 @@ final class WaitQueue {
     private static final int MAX_DOUBLINGS = 3;
 
     final List<LockName> names;
+    final Turn turn;
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<LeaseWaiter> waiters = new ArrayDeque<>();
     private boolean attempting;
     private boolean again;
     private boolean retired;
-    private boolean wanted;
-    private int run;
-    private long runBegan = Ticks.now();
-    private long standBackUntil;
-    private long nextPoll = runBegan;
+    private long nextPoll = Ticks.now();
     private int polls;
+    private long seen;
     private int failures;
 
-    WaitQueue(List<LockName> names, long standBackUntil) {
+    WaitQueue(List<LockName> names, Turn turn) {
         this.names = names;
-        this.standBackUntil = standBackUntil;
+        this.turn = turn;
     }
 
     /** Adds one at the end; false if the queue has been retired meanwhile. */
@@ -91,7 +83,7 @@ final class WaitQueue {
         return locked(() -> {
             waiters.removeIf(LeaseWaiter::isDone);
             again |= attempting;
-            if (attempting || waiters.isEmpty() || standBackUntil - Ticks.now() > 0) {
+            if (attempting || waiters.isEmpty() || turn.standsBack()) {
                 return null;
             }
             attempting = true;
@@ -99,64 +91,34 @@ final class WaitQueue {
         });
     }
 
-    /** The attempt is over; a grant begins a new run of hand-overs. Answers whether to try once more. */
-    boolean attempted(boolean granted, boolean wantedByOthers) {
+    /** The attempt is over. Answers whether to try once more. */
+    boolean attempted(boolean granted) {
         return locked(() -> {
             boolean onceMore = again && !granted;
             attempting = false;
             again = false;
-            if (granted) {
-                run = 0;
-                runBegan = Ticks.now();
-                wanted = wantedByOthers;
-                polls = 0;
-            }
             return onceMore;
         });
     }
 
-    /** The one to hand a released lock to; null if there is none, or others must get their turn. */
+    /** The next in line; null if there is none. */
     @Nullable
-    LeaseWaiter nextInRun(boolean otherQueues) {
+    LeaseWaiter next() {
         return locked(() -> {
             waiters.removeIf(LeaseWaiter::isDone);
-            long took = Ticks.now() - runBegan;
-            boolean longRun = run >= LONGEST_RUN && took > SHORT_RUN_NANOS || took > LONGEST_RUN_NANOS;
-            wanted |= otherQueues;
-            return wanted && longRun ? null : waiters.peek();
+            return waiters.peek();
         });
     }
 
-    /** Whether more than one waits. */
-    boolean isLong() {
-        return locked(() -> waiters.size() > 1);
+    /** How many fences to set aside for a grant to this one: some if there are others to whom it may pass on. */
+    int reserveFor(LeaseWaiter next) {
+        boolean passes = names.size() == 1 && next.request.passesOnTo(next.request);
+        return locked(() -> passes && waiters.size() > 1 ? Run.RESERVED : 0);
     }
 
-    /** The lock passed on without a word from the database. */
-    void passedOn() {
-        locked(() -> run++);
-    }
-
-    /** A hand-over went well. */
-    void handedOver(boolean wantedByOthers) {
-        locked(() -> {
-            if (!wanted && wantedByOthers) {
-                // only from now on is there anyone to be fair to
-                run = 0;
-                runBegan = Ticks.now();
-            }
-            wanted = wantedByOthers;
-            return run++;
-        });
-    }
-
-    /** The lock was really freed: if others wait for it, they go first. Answers when this queue may try again. */
-    long freed(boolean othersWait, long standBackNanos) {
-        return locked(() -> {
-            standBackUntil = Ticks.now() + (wanted || othersWait ? standBackNanos : 0);
-            nextPoll = standBackUntil;
-            return nextPoll;
-        });
+    /** It is not to be looked at before this. */
+    void notBefore(long at) {
+        locked(() -> nextPoll = at);
     }
 
     /** When to look at the table next; Long.MAX_VALUE while an attempt is under way. */
@@ -164,11 +126,17 @@ final class WaitQueue {
         return locked(() -> attempting || waiters.isEmpty() ? Long.MAX_VALUE : nextPoll);
     }
 
-    /** The lock can't be had now; its holder's time ends in so long unless it is renewed. */
-    void lookAgain(long holderEndsNanos, long atLeastNanos) {
+    /**
+     * The lock can't be had now; its holder's time ends in so long unless it is renewed. A lock that changes hands is looked at as
+     * often as at first; and never in step with another process.
+     */
+    void lookAgain(long holderEndsNanos, long atLeastNanos, long fence) {
         locked(() -> {
             failures = 0;
-            long interval = POLL_NANOS[Math.min(polls++ / POLLS_PER_STEP, POLL_NANOS.length - 1)];
+            polls = fence == seen ? polls + 1 : 0;
+            seen = fence;
+            long interval = POLL_NANOS[Math.min(polls / POLLS_PER_STEP, POLL_NANOS.length - 1)];
+            interval += ThreadLocalRandom.current().nextLong(interval / 4);
             long wait = Math.min(Math.max(interval, atLeastNanos), Math.max(holderEndsNanos, 1_000_000));
             return nextPoll = Ticks.now() + wait;
         });

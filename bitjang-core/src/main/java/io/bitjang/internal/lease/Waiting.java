@@ -32,7 +32,7 @@ final class Waiting {
     private static final long CHANGED_POLL = Duration.ofMillis(5).toNanos();
     private static final long STAND_BACK = Duration.ofMillis(75).toNanos();
     private static final long STAND_BACK_NOTIFIED = Duration.ofMillis(15).toNanos();
-    private static final int MAX_STANDING_BACK = 1000;
+    private static final int MAX_TURNS = 1000;
 
     private final LeaseEngine engine;
     private final LockStore store;
@@ -40,8 +40,8 @@ final class Waiting {
     private final Notifications notifications;
     private final Map<List<LockName>, WaitQueue> queues = new ConcurrentHashMap<>();
 
-    /** Locks that were freed here with nobody queueing, for others who wait: until when a new queue stands back. */
-    private final Map<List<LockName>, Long> standingBack = new ConcurrentHashMap<>();
+    /** Whose turn it is, this process's or another's; kept for a moment when nobody here waits. */
+    private final Map<List<LockName>, Turn> turns = new ConcurrentHashMap<>();
 
     private final AtomicBoolean polling = new AtomicBoolean();
     private final Alarm alarm;
@@ -66,7 +66,7 @@ final class Waiting {
         }
         if (engine.holds(waiter.names())) {
             waiter.refused(null);
-            queue.lookAgain(Long.MAX_VALUE, LOCAL_HOLDER_POLL);
+            queue.lookAgain(Long.MAX_VALUE, LOCAL_HOLDER_POLL, 0);
             cleanUpOrSchedule(queue);
         } else if (queue.isFirst(waiter)) {
             attempt(queue);
@@ -74,14 +74,21 @@ final class Waiting {
     }
 
     private WaitQueue newQueue(List<LockName> names) {
-        @Nullable Long until = standingBack.remove(names);
-        return new WaitQueue(names, until == null ? Ticks.now() : until);
+        if (turns.size() >= MAX_TURNS) {
+            turns.values().removeIf(Turn::isOver);
+        }
+        return new WaitQueue(names, turns.computeIfAbsent(names, any -> new Turn()));
     }
 
     /** The queue of those who wait for just these locks. */
     @Nullable
     WaitQueue queueFor(List<LockName> names) {
         return queues.get(names);
+    }
+
+    /** Whether anyone in this process waits for just this lock. */
+    boolean isWaitedFor(LockName name) {
+        return queues.containsKey(List.of(name));
     }
 
     /** Whether another queue of this process waits for one of these locks. */
@@ -100,14 +107,14 @@ final class Waiting {
     /** These locks were really freed here: if another process waits, it goes first. */
     void freed(List<LockName> names, boolean othersWait) {
         long standBack = notifications.active() ? STAND_BACK_NOTIFIED : STAND_BACK;
+        Turn turn = othersWait ? turns.computeIfAbsent(names, any -> new Turn()) : turns.get(names);
         WaitQueue queue = queues.get(names);
-        if (queue != null) {
-            alarm.setTo(queue.freed(othersWait, standBack));
-        } else if (othersWait) {
-            if (standingBack.size() >= MAX_STANDING_BACK) {
-                standingBack.clear();
+        if (turn != null) {
+            long at = turn.freed(othersWait, standBack);
+            if (queue != null) {
+                queue.notBefore(at);
+                alarm.setTo(at);
             }
-            standingBack.put(names, Ticks.now() + standBack);
         }
         kick(names);
     }
@@ -116,7 +123,14 @@ final class Waiting {
     void left(LeaseWaiter waiter) {
         WaitQueue queue = queues.get(waiter.names());
         if (queue != null && queue.retireIfEmpty()) {
-            queues.remove(waiter.names(), queue);
+            retired(queue);
+        }
+    }
+
+    private void retired(WaitQueue queue) {
+        queues.remove(queue.names, queue);
+        if (queue.turn.isOver()) {
+            turns.remove(queue.names, queue.turn);
         }
     }
 
@@ -145,11 +159,16 @@ final class Waiting {
         boolean granted = false;
         boolean onceMore = false;
         try {
-            Attempts.Outcome outcome = engine.attempt(queue.names, first.request);
+            int reserve = queue.reserveFor(first);
+            Attempts.Outcome outcome = engine.attempt(queue.names, first.request, reserve);
             granted = outcome.answer().granted();
             if (granted) {
                 LeaseHandle lease = engine.granted(queue.names, first.request, outcome);
-                queue.attempted(true, outcome.answer().wanted());
+                queue.attempted(true);
+                queue.turn.granted(outcome.answer().wanted());
+                if (reserve > 0) {
+                    engine.beginRun(lease);
+                }
                 if (!first.serve(lease)) {
                     lease.closeUnwanted();
                 }
@@ -161,7 +180,7 @@ final class Waiting {
             queue.failed();
         } finally {
             if (!granted) {
-                onceMore = queue.attempted(false, false);
+                onceMore = queue.attempted(false);
                 notifications.want();
             }
             if (onceMore) {
@@ -178,13 +197,13 @@ final class Waiting {
             look(queue, Map.of(holder.name(), holder));
         } else {
             queue.waiters().forEach(waiter -> waiter.refused(null));
-            queue.lookAgain(Long.MAX_VALUE, 0);
+            queue.lookAgain(Long.MAX_VALUE, 0, 0);
         }
     }
 
     private void cleanUpOrSchedule(WaitQueue queue) {
         if (queue.retireIfEmpty()) {
-            queues.remove(queue.names, queue);
+            retired(queue);
             return;
         }
         long at = queue.nextPoll();
@@ -227,6 +246,7 @@ final class Waiting {
     /** Who has it, until when, and do they know that it is waited for here? If nobody has it, it is tried for. */
     private void look(WaitQueue queue, Map<LockName, LockRow> rows) {
         long holderEnds = 0;
+        long fence = 0;
         boolean held = false;
         boolean here = false;
         for (LockName name : queue.names) {
@@ -235,17 +255,20 @@ final class Waiting {
                 continue;
             }
             held = true;
+            fence = Math.max(fence, row.fence());
             queue.waiters().forEach(waiter -> waiter.refused(row.toData()));
             holderEnds = Math.max(holderEnds, row.remaining().toNanos() + 1_000_000);
             if (engine.holds(row)) {
                 here = true;
-            } else if (!row.wanted() && !markWanted(name)) {
+                continue;
+            }
+            if (!row.wanted() && !markWanted(name)) {
                 // freed between the look and the mark: nobody will notify
                 holderEnds = Math.min(holderEnds, CHANGED_POLL);
             }
         }
         if (held) {
-            queue.lookAgain(holderEnds, here ? LOCAL_HOLDER_POLL : notifications.active() ? NOTIFIED_POLL : 0);
+            queue.lookAgain(holderEnds, here ? LOCAL_HOLDER_POLL : notifications.active() ? NOTIFIED_POLL : 0, fence);
         } else {
             attempt(queue);
         }

@@ -56,7 +56,8 @@ public final class AdminSql {
                 .set("fence", fence)
                 .set("forced", by + ": " + reason)
                 .set("by", by)
-                .set("reason", reason);
+                .set("reason", reason)
+                .set("mark", 0);
         if (!audited) {
             return database.run(session -> session.number(force, params)).isPresent();
         }

@@ -81,7 +81,7 @@ public final class GuardSql {
 
     /** Frees the lock with the caller's transaction; false if it is not held under this key. */
     public boolean release(Connection connection, GrantKey key) {
-        Params params = Params.of(key.name()).set("lockId", key.secret());
+        Params params = Params.of(key.name()).set("lockId", key.secret()).set("mark", 0);
         return database.on(connection, session -> session.number(sql.releaseWithCaller, params))
                 .isPresent();
     }

@@ -57,7 +57,7 @@ public record LockRow(
                 row.getLong(7),
                 row.getLong(8),
                 row.getString(9),
-                row.getBoolean(10),
+                row.getInt(10) != 0,
                 row.getString(11),
                 row.getString(12),
                 row.getLong(13));

@@ -10,7 +10,9 @@ import io.bitjang.internal.dialect.Dialect;
 final class LockSql {
 
     private static final String NOBODY_WAITS = "0";
-    private static final String SOMEBODY_WAITS = "CASE WHEN c.wanted THEN 2 ELSE 0 END";
+    private static final String SOMEBODY_WAITS = "CASE WHEN c.wanted <> 0 THEN 2 ELSE 0 END";
+    private static final String ANOTHER_WAITS = "CASE WHEN c.wanted <> 0 AND c.wanted <> :me THEN 2 ELSE 0 END";
+    private static final String WANTED_BY_OTHERS = "CASE WHEN c.wanted = :me THEN 0 ELSE c.wanted END";
 
     private final Dialect dialect;
     private final Tables tables;
@@ -53,7 +55,7 @@ final class LockSql {
         take = change(Change.of(
                         locks, Lock.EXCLUSIVE, "(c.lock_id IS NULL OR c.expires_at <= " + now + " OR " + again + ")")
                 .set("fence", "CASE WHEN " + again + " THEN c.fence ELSE " + nextFence() + " END")
-                .set("reserved", "CASE WHEN " + again + " THEN c.reserved ELSE 0 END")
+                .set("reserved", "CASE WHEN " + again + " THEN c.reserved ELSE :reserve END")
                 .set("acquired_at", "CASE WHEN " + again + " THEN c.acquired_at ELSE " + now + " END")
                 .set("taken_from", "CASE WHEN c.lock_id IS NOT NULL AND c.expires_at <= " + now + " THEN c.owner END")
                 .set(
@@ -63,11 +65,12 @@ final class LockSql {
                 .set("lock_id", "CASE WHEN " + again + " THEN c.lock_id ELSE :lockId END")
                 .set("owner", ":owner")
                 .set("note", ":note")
+                .set("wanted", WANTED_BY_OTHERS)
                 .set("forced", "NULL")
                 .answering(
                         "fence",
                         "CASE WHEN " + again + " THEN 1 WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + "
-                                + SOMEBODY_WAITS));
+                                + ANOTHER_WAITS));
         handOver = change(Change.of(locks, Lock.EXCLUSIVE, "c.lock_id = :from")
                 .set("fence", nextFence())
                 .set("reserved", ":reserve")
@@ -76,9 +79,10 @@ final class LockSql {
                 .set("lock_id", ":lockId")
                 .set("owner", ":owner")
                 .set("note", ":note")
+                .set("wanted", WANTED_BY_OTHERS)
                 .set("taken_from", "NULL")
                 .set("forced", "NULL")
-                .answering("fence", SOMEBODY_WAITS));
+                .answering("fence", ANOTHER_WAITS));
         release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PAST_PINS)
                 .answering("fence", SOMEBODY_WAITS));
         releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PINNED).answering("fence", SOMEBODY_WAITS));
@@ -95,8 +99,8 @@ final class LockSql {
                 .answering("fence", NOBODY_WAITS));
         force = force("c.fence = :fence AND c.reserved = 0");
         forceUnsettled = force("c.fence <= :fence AND :fence <= c.fence + c.reserved");
-        markWanted = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id IS NOT NULL AND NOT c.wanted")
-                .set("wanted", "TRUE")
+        markWanted = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id IS NOT NULL AND c.wanted = 0")
+                .set("wanted", ":me")
                 .answering("fence", NOBODY_WAITS));
         renewListed = Sql.parse(dialect.writeListed(
                 locks,
@@ -106,7 +110,7 @@ final class LockSql {
                 locks,
                 "l.lock_id IS NOT NULL" + dialect.needNotBeOnDisk(),
                 target("lock_id") + " = NULL, " + target("expires_at") + " = " + now + ", " + target("wanted")
-                        + " = FALSE"));
+                        + " = 0"));
         String byName = "SELECT " + columns("l") + " FROM " + locks + " l WHERE l.type = :type AND l.id = :id";
         read = Sql.parse(byName);
         readListed = Sql.parse(dialect.readListed(locks, columns("l")));
@@ -185,7 +189,7 @@ final class LockSql {
                 .set("lock_id", "NULL")
                 .set("expires_at", now)
                 .set("taken_from", "NULL")
-                .set("wanted", "FALSE");
+                .set("wanted", ":mark");
     }
 
     /** Larger than every one before, also than those that were used in a holder's process; and as large as the time, at least. */

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,9 @@ public final class LockStore {
      * costs one more statement, nothing else.
      */
     private final Set<LockName> believedFree = ConcurrentHashMap.newKeySet();
+
+    /** The number of this process among those that wait. */
+    private final int me = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
 
     /** Over this database. */
     public LockStore(Database database, Tables tables) {
@@ -202,8 +206,17 @@ public final class LockStore {
 
     /** Frees the lock; nothing if it is not held under this secret, or its row is locked right now. */
     public OptionalLong release(LockName name, String secret) {
-        OptionalLong released = database.run(
-                session -> session.number(sql.release, Params.of(name).set("lockId", secret)));
+        return release(name, secret, false);
+    }
+
+    /**
+     * The same.
+     *
+     * @param wantedAgain whether others of this process wait for it: whoever gets it first is told
+     */
+    public OptionalLong release(LockName name, String secret, boolean wantedAgain) {
+        Params params = Params.of(name).set("lockId", secret).set("mark", wantedAgain ? me : 0);
+        OptionalLong released = database.run(session -> session.number(sql.release, params));
         if (released.isPresent() && insertGranted != null) {
             if (believedFree.size() >= MAX_BELIEVED_FREE) {
                 believedFree.clear();
@@ -291,7 +304,8 @@ public final class LockStore {
 
     /** Tells the holder's process that others wait; false if there is no holder, or the row is locked right now. */
     public boolean markWanted(LockName name) {
-        return database.run(session -> session.number(sql.markWanted, Params.of(name)))
+        return database.run(session ->
+                        session.number(sql.markWanted, Params.of(name).set("me", me)))
                 .isPresent();
     }
 
@@ -309,12 +323,13 @@ public final class LockStore {
         return Listed.bind(params, json, names.stream().map(Listed::of).toList());
     }
 
-    private static Params claim(Params params, Claim claim) {
+    private Params claim(Params params, Claim claim) {
         return params.set("lockId", claim.secret())
                 .set("owner", claim.owner())
                 .set("duration", claim.micros())
                 .set("note", claim.note())
                 .set("again", claim.again())
-                .set("reserve", claim.reserve());
+                .set("reserve", claim.reserve())
+                .set("me", me);
     }
 }

@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   acquired_at bigint,
   expires_at  bigint,                            -- when free: since when
   note        varchar(2000),
-  wanted      boolean DEFAULT false NOT NULL,    -- another process waits for it
+  wanted      int DEFAULT 0 NOT NULL,            -- the number of a process that waits for it; 0 for none
   taken_from  varchar(510),                      -- whose expired lock this grant took over
   forced      varchar(2000),                     -- who took it away, and why
   probes      bigint DEFAULT 0 NOT NULL,         -- written to find out what became of an attempt
@@ -41,7 +41,7 @@ SELECT type, id, owner, fence, note,
             ELSE 'expired' END AS state,
        DATEADD(MICROSECOND, acquired_at, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00') AS acquired_at,
        DATEADD(MICROSECOND, expires_at, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00') AS expires_at,
-       wanted, taken_from, forced
+       wanted <> 0 AS wanted, taken_from, forced
   FROM bitjang_locks;
 
 CREATE TABLE IF NOT EXISTS bitjang_schema_version (version int PRIMARY KEY);

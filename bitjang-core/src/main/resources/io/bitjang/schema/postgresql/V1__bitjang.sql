@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   acquired_at bigint,
   expires_at  bigint,                            -- when free: since when
   note        varchar(1000),
-  wanted      boolean NOT NULL DEFAULT false,    -- another process waits for it
+  wanted      int NOT NULL DEFAULT 0,            -- the number of a process that waits for it; 0 for none
   taken_from  varchar(255),                      -- whose expired lock this grant took over
   forced      varchar(1000),                     -- who took it away, and why
   probes      bigint NOT NULL DEFAULT 0,         -- written to find out what became of an attempt
@@ -37,7 +37,7 @@ SELECT type, id, owner, fence, note,
             ELSE 'expired' END AS state,
        to_timestamp(acquired_at / 1000000.0) AS acquired_at,
        to_timestamp(expires_at / 1000000.0) AS expires_at,
-       wanted, taken_from, forced
+       wanted <> 0 AS wanted, taken_from, forced
   FROM bitjang_locks;
 
 CREATE TABLE IF NOT EXISTS bitjang_schema_version (version int PRIMARY KEY);

@@ -97,7 +97,7 @@ public abstract class AutoCommitOffContract extends OnOwnTables {
         CompletableFuture<Lease> waiting =
                 node.lease("job").acquireAsync(Wait.upTo(Duration.ofMinutes(1))).toCompletableFuture();
         // its own attempt has been refused when the table says that someone waits
-        Soon.holds("it waits", () -> "job".equals(read("SELECT id FROM " + table("locks") + " WHERE wanted = TRUE")));
+        Soon.holds("it waits", () -> "job".equals(read("SELECT id FROM " + table("locks") + " WHERE wanted <> 0")));
         held.close();
 
         waiting.get(1, TimeUnit.MINUTES).close();

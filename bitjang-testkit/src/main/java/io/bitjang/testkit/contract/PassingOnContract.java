@@ -136,7 +136,7 @@ public abstract class PassingOnContract extends OnObservedLocks {
                 return true;
             }));
         }
-        TimeUnit.MILLISECONDS.sleep(2500);
+        TimeUnit.MILLISECONDS.sleep(3000);
         stop.set(true);
         await(jobs);
 

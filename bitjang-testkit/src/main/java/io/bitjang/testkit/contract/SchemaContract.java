@@ -214,7 +214,7 @@ public abstract class SchemaContract extends OnLocks {
                 two.lease("job").acquireAsync(Wait.upTo(MINUTE)).toCompletableFuture();
         Soon.holds(
                 "the other is known to wait",
-                () -> one("SELECT COUNT(*) FROM " + schema + "." + longest + "locks WHERE wanted = TRUE")
+                () -> one("SELECT COUNT(*) FROM " + schema + "." + longest + "locks WHERE wanted <> 0")
                         .equals("1"));
         held.close();
 

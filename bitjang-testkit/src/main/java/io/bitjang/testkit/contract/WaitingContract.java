@@ -245,7 +245,7 @@ public abstract class WaitingContract extends OnObservedLocks {
                 Statement statement = connection.createStatement();
                 ResultSet row =
                         statement.executeQuery("SELECT wanted FROM bitjang_locks WHERE id = '" + name("job") + "'")) {
-            return row.next() && row.getBoolean(1);
+            return row.next() && row.getInt(1) != 0;
         }
     }
 

@@ -38,6 +38,7 @@ final class Contender {
     enum Mode {
         LEASE,
         LEASE_ALL,
+        UNSEEN_LEASE,
         OFFLINE,
         SESSION
     }
@@ -126,6 +127,7 @@ final class Contender {
                 List<String> wanted = choose();
                 switch (mode) {
                     case LEASE, LEASE_ALL -> underLease(locks, counter, thread, wanted);
+                    case UNSEEN_LEASE -> underUnseenLease(locks, counter, thread, wanted.get(0));
                     case OFFLINE -> underOfflineLock(locks, counter, thread, wanted.get(0));
                     case SESSION -> underSessionLock(locks, counter, thread, wanted.get(0));
                 }
@@ -162,7 +164,14 @@ final class Contender {
         }
     }
 
-    /** It has no fence: the count itself, which must grow, stands in for it. */
+    /** Nobody sees its fence: the count itself, which must grow, stands in for it. */
+    private void underUnseenLease(Locks locks, Connection counter, int thread, String name) throws SQLException {
+        locks.lease(name)
+                .lasting(LEASE)
+                .run(Wait.upTo(PATIENCE), () -> count(counter, thread, List.of(name), 1 + read(counter, name)));
+    }
+
+    /** It has no fence: the same. */
     private void underSessionLock(Locks locks, Connection counter, int thread, String name) throws SQLException {
         locks.session(name)
                 .run(Wait.upTo(PATIENCE), () -> count(counter, thread, List.of(name), 1 + read(counter, name)));

@@ -53,6 +53,12 @@ class MutualExclusionTest {
 
     @ParameterizedTest
     @MethodSource("io.bitjang.testkit.Sql#servers")
+    void one_lease_that_nobody_sees_has_one_holder_at_a_time(String database) throws Exception {
+        compete(database, Mode.UNSEEN_LEASE, 1, SOAK ? 100_000 : 500);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.bitjang.testkit.Sql#servers")
     void one_session_lock_has_one_holder_at_a_time(String database) throws Exception {
         compete(database, Mode.SESSION, 1, SOAK ? 100_000 : 500);
     }

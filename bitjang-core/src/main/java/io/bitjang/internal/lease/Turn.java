@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import io.bitjang.internal.time.Ticks;
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * This process's turn with a lock that others want too: how long it may hand the lock on among its own threads, and how long it
+ * stands back afterwards. It outlives a moment in which nobody here happens to wait. {@code lock} guards everything; nothing is
+ * called under it. Thread-safe.
+ */
+final class Turn {
+
+    /** Many hand-overs are too many, unless they are so fast that hardly any time has passed. */
+    private static final int LONGEST = 50;
+
+    private static final long SHORT_NANOS = Run.LONGEST.toNanos();
+    private static final long LONGEST_NANOS = Duration.ofMillis(100).toNanos();
+
+    /** What is known about the others is worth nothing after this. */
+    private static final long MEMORY_NANOS = Duration.ofMillis(250).toNanos();
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private int handOvers;
+    private long began = Ticks.now();
+    private long lastUsed = began;
+    private long standBackUntil = began;
+    private boolean wanted;
+
+    /** The database has granted the lock. */
+    void granted(boolean wantedByOthers) {
+        locked(() -> {
+            long now = Ticks.now();
+            if (wantedByOthers && !wanted || now - lastUsed > MEMORY_NANOS) {
+                begin(now, wantedByOthers);
+            }
+            return lastUsed = now;
+        });
+    }
+
+    /** Whether the lock may go to the next one here. */
+    boolean goesOn(boolean otherQueues) {
+        return locked(() -> {
+            lastUsed = Ticks.now();
+            wanted |= otherQueues;
+            long took = lastUsed - began;
+            boolean isLong = handOvers >= LONGEST && took > SHORT_NANOS || took > LONGEST_NANOS;
+            return !wanted || !isLong;
+        });
+    }
+
+    /** It went to the next one here. Once waited for, it is so until the turn ends: the others mark it seldom. */
+    void handedOver(boolean wantedByOthers) {
+        locked(() -> {
+            if (!wanted && wantedByOthers) {
+                // only from now on is there anyone to be fair to
+                begin(Ticks.now(), true);
+            }
+            return handOvers++;
+        });
+    }
+
+    /** The lock was really freed: after more than a moment of it, the others go first. Answers when this process may try again. */
+    long freed(boolean othersWait, long standBackNanos) {
+        return locked(() -> {
+            long now = Ticks.now();
+            lastUsed = now;
+            wanted |= othersWait;
+            if (wanted && now - began > SHORT_NANOS) {
+                standBackUntil = now + standBackNanos;
+                begin(now, false);
+            } else {
+                standBackUntil = now;
+            }
+            return standBackUntil;
+        });
+    }
+
+    boolean standsBack() {
+        return locked(() -> standBackUntil - Ticks.now() > 0);
+    }
+
+    /** Whether nothing is lost if it is forgotten. */
+    boolean isOver() {
+        return locked(() -> {
+            long now = Ticks.now();
+            return standBackUntil - now <= 0 && (!wanted || now - lastUsed > MEMORY_NANOS);
+        });
+    }
+
+    private void begin(long now, boolean contended) {
+        handOvers = 0;
+        began = now;
+        wanted = contended;
+    }
+
+    private <T> T locked(Supplier<T> body) {
+        lock.lock();
+        try {
+            return body.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+}
