@@ -68,8 +68,8 @@ public final class LeaseEngine {
         this.attempts = new Attempts(store, late);
         this.ownRow = new OwnRow(store);
         this.renewer = new Renewer(store, ownRow, attempts, workers, events);
-        this.notifications =
-                new Notifications(database, tables.channel(), settings.notifications(), this::kick, this::nobodyWaits);
+        this.notifications = new Notifications(
+                database, tables.channel(), settings.notifications(), this::notified, this::nobodyWaits);
         this.waiting = new Waiting(this, store, workers, notifications);
         this.releases = new Releases(this, waiting, late, events);
     }
@@ -400,6 +400,10 @@ public final class LeaseEngine {
 
     private void kick(List<LockName> names) {
         waiting.kick(names);
+    }
+
+    private void notified(List<LockName> names) {
+        waiting.notified(names);
     }
 
     private boolean nobodyWaits() {

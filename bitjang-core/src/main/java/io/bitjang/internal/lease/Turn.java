@@ -28,6 +28,7 @@ final class Turn {
     private long lastUsed = began;
     private long standBackUntil = began;
     private boolean wanted;
+    private boolean had;
 
     /** The database has granted the lock. */
     void granted(boolean wantedByOthers) {
@@ -36,7 +37,8 @@ final class Turn {
             if (wantedByOthers && !wanted || now - lastUsed > MEMORY_NANOS) {
                 begin(now, wantedByOthers);
             }
-            return lastUsed = now;
+            lastUsed = now;
+            return had = true;
         });
     }
 
@@ -80,6 +82,11 @@ final class Turn {
 
     boolean standsBack() {
         return locked(() -> standBackUntil - Ticks.now() > 0);
+    }
+
+    /** Whether this process has had the lock a moment ago. */
+    boolean isRecent() {
+        return locked(() -> had && Ticks.now() - lastUsed < MEMORY_NANOS);
     }
 
     /** Whether nothing is lost if it is forgotten. */

@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,7 @@ final class Waiting {
     private static final long CHANGED_POLL = Duration.ofMillis(5).toNanos();
     private static final long STAND_BACK = Duration.ofMillis(75).toNanos();
     private static final long STAND_BACK_NOTIFIED = Duration.ofMillis(15).toNanos();
+    private static final long MOST_HESITATION = Duration.ofMillis(1).toNanos();
     private static final int MAX_TURNS = 1000;
 
     private final LeaseEngine engine;
@@ -102,6 +104,22 @@ final class Waiting {
         queues.values().stream()
                 .filter(queue -> !Collections.disjoint(queue.names, freed))
                 .forEach(this::attempt);
+    }
+
+    /**
+     * Another process has freed these locks. The server tells all who listen in the same order each time: whoever had it a moment
+     * ago lets a chance decide, or the last in that order would never be the first.
+     */
+    void notified(List<LockName> freed) {
+        for (WaitQueue queue : queues.values()) {
+            if (!Collections.disjoint(queue.names, freed)) {
+                if (queue.turn.isRecent()) {
+                    workers.after(ThreadLocalRandom.current().nextLong(MOST_HESITATION), () -> attempt(queue));
+                } else {
+                    attempt(queue);
+                }
+            }
+        }
     }
 
     /** These locks were really freed here: if another process waits, it goes first. */
@@ -268,6 +286,9 @@ final class Waiting {
             }
         }
         if (held) {
+            if (!here) {
+                notifications.want();
+            }
             queue.lookAgain(holderEnds, here ? LOCAL_HOLDER_POLL : notifications.active() ? NOTIFIED_POLL : 0, fence);
         } else {
             attempt(queue);
