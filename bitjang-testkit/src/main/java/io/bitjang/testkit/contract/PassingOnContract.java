@@ -94,6 +94,9 @@ public abstract class PassingOnContract extends OnObservedLocks {
     void a_process_that_vanishes_in_between_leaves_no_fence_to_be_used_again() throws Exception {
         Duration brief = Duration.ofMillis(1200);
         CountDownLatch go = new CountDownLatch(1);
+        // the server's clock was set back by an hour: it is no help
+        other.lease(name("a")).run(PATIENT, () -> {});
+        database.execute("UPDATE bitjang_locks SET fence = fence + 3600000000 WHERE id = '" + name("a") + "'");
         Lease first = node.lease(name("a")).lasting(brief).acquire(Wait.none());
         for (int i = 0; i < 12; i++) {
             boolean last = i == 11;
@@ -141,7 +144,7 @@ public abstract class PassingOnContract extends OnObservedLocks {
         await(jobs);
 
         long here = turns.stream().filter(each -> each == node).count();
-        assertThat((double) here / turns.size()).isBetween(0.2, 0.8);
+        assertThat((double) here / turns.size()).isBetween(0.1, 0.9);
     }
 
     /** The last of a line, who goes on holding it. */
