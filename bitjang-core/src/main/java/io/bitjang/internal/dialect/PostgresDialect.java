@@ -5,6 +5,7 @@ package io.bitjang.internal.dialect;
 final class PostgresDialect implements Dialect {
 
     private static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    private static final String AGAIN = "l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > " + NOW;
 
     @Override
     public String id() {
@@ -89,16 +90,11 @@ final class PostgresDialect implements Dialect {
                  AND %4$s
               ON CONFLICT (type, id) DO UPDATE SET
                 type = excluded.type,
-                lock_id = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
-                               THEN l.lock_id ELSE excluded.lock_id END,
-                fence = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
-                             THEN l.fence ELSE greatest(l.fence + l.reserved + 1, %2$s) END,
-                reserved = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
-                                THEN l.reserved ELSE excluded.reserved END,
-                acquired_at = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
-                                   THEN l.acquired_at ELSE %2$s END,
-                expires_at = CASE WHEN l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > %2$s
-                                  THEN greatest(l.expires_at, %2$s + :micros) ELSE %2$s + :micros END,
+                lock_id = CASE WHEN %5$s THEN l.lock_id ELSE excluded.lock_id END,
+                fence = CASE WHEN %5$s THEN l.fence ELSE greatest(l.fence + l.reserved + 1, %2$s) END,
+                reserved = CASE WHEN %5$s THEN l.reserved ELSE excluded.reserved END,
+                acquired_at = CASE WHEN %5$s THEN l.acquired_at ELSE %2$s END,
+                expires_at = CASE WHEN %5$s THEN greatest(l.expires_at, %2$s + :micros) ELSE %2$s + :micros END,
                 taken_from = CASE WHEN l.lock_id IS NOT NULL AND l.expires_at <= %2$s THEN l.owner END,
                 owner = excluded.owner, note = excluded.note, forced = NULL,
                 wanted = CASE WHEN l.wanted = :me THEN 0 ELSE l.wanted END
@@ -106,7 +102,7 @@ final class PostgresDialect implements Dialect {
               RETURNING l.*)
             SELECT %3$s, 1 AS changed FROM taken l
             UNION ALL
-            SELECT %3$s, 0 FROM %1$s l WHERE l.type = :type AND l.id = :id AND NOT EXISTS (SELECT 1 FROM taken)""".formatted(table, NOW, columns, boundedWait());
+            SELECT %3$s, 0 FROM %1$s l WHERE l.type = :type AND l.id = :id AND NOT EXISTS (SELECT 1 FROM taken)""".formatted(table, NOW, columns, boundedWait(), AGAIN);
     }
 
     @Override

@@ -47,12 +47,7 @@ final class Attempts {
         this.late = late;
     }
 
-    /** Tries once to take the locks, given in order. */
-    Outcome acquire(List<LockName> names, Request request) {
-        return acquire(names, request, 0);
-    }
-
-    /** The same, with fences set aside for those to whom it passes on. */
+    /** Tries once to take the locks, given in order, with so many fences set aside for those to whom it passes on. */
     Outcome acquire(List<LockName> names, Request request, int reserve) {
         Deadline budget = Deadline.in(BUDGET);
         boolean mayReenter = request.again() != null;

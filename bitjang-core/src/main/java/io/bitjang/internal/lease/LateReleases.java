@@ -95,7 +95,7 @@ final class LateReleases {
     private boolean released(LockName name, String secret, Entry entry) {
         boolean done = entry.notFreeBefore > 0
                 ? store.releaseAt(name, secret, entry.notFreeBefore).isPresent()
-                : store.release(name, secret).isPresent();
+                : store.release(name, secret, false).isPresent();
         return done
                 || entry.heldOnce
                         && store.read(name).filter(row -> row.isOf(secret)).isEmpty();

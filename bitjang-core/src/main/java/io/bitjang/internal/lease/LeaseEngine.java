@@ -42,18 +42,18 @@ public final class LeaseEngine {
 
     private static final int BATCH = 1000;
 
-    private final LockStore store;
-    private final GuardSql guard;
+    final LockStore store;
+    final GuardSql guard;
     private final Settings settings;
-    private final Events events;
-    private final Workers workers;
+    final Events events;
+    final Workers workers;
     private final LateReleases late;
-    private final Attempts attempts;
-    private final OwnRow ownRow;
-    private final Renewer renewer;
+    final Attempts attempts;
+    final OwnRow ownRow;
+    final Renewer renewer;
     private final Notifications notifications;
     private final Waiting waiting;
-    private final Releases releases;
+    final Releases releases;
     private final Map<LockName, LeaseHandle> heldHere = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -64,14 +64,22 @@ public final class LeaseEngine {
         this.settings = settings;
         this.workers = workers;
         this.events = events;
-        this.late = new LateReleases(store, workers, this::kick);
+        this.late = new LateReleases(store, workers, names -> waiting().kick(names));
         this.attempts = new Attempts(store, late);
         this.ownRow = new OwnRow(store);
         this.renewer = new Renewer(store, ownRow, attempts, workers, events);
         this.notifications = new Notifications(
-                database, tables.channel(), settings.notifications(), this::notified, this::nobodyWaits);
+                database,
+                tables.channel(),
+                settings.notifications(),
+                names -> waiting().notified(names),
+                () -> waiting().isEmpty());
         this.waiting = new Waiting(this, store, workers, notifications);
         this.releases = new Releases(this, waiting, late, events);
+    }
+
+    private Waiting waiting() {
+        return waiting;
     }
 
     /** How it was configured. */
@@ -79,36 +87,8 @@ public final class LeaseEngine {
         return settings;
     }
 
-    LockStore store() {
-        return store;
-    }
-
-    GuardSql guard() {
-        return guard;
-    }
-
-    Attempts attempts() {
-        return attempts;
-    }
-
-    OwnRow ownRow() {
-        return ownRow;
-    }
-
-    Renewer renewer() {
-        return renewer;
-    }
-
-    Releases releases() {
-        return releases;
-    }
-
     boolean isClosed() {
         return closed.get();
-    }
-
-    Events events() {
-        return events;
     }
 
     void requireOpen() {
@@ -118,10 +98,6 @@ public final class LeaseEngine {
     }
 
     /** One attempt to take the locks; tells the listeners and writes the audit trail. */
-    Attempts.Outcome attempt(List<LockName> names, Request request) {
-        return attempt(names, request, 0);
-    }
-
     Attempts.Outcome attempt(List<LockName> names, Request request, int reserve) {
         requireOpen();
         Attempts.Outcome outcome = attempts.acquire(names, request, reserve);
@@ -187,24 +163,6 @@ public final class LeaseEngine {
         return begun(lease);
     }
 
-    /** It may pass on from hand to hand for a while; then the table is told who has it. */
-    void beginRun(LeaseHandle first) {
-        Run run = new Run(first);
-        first.joins(run);
-        workers.after(2 * Run.LONGEST.toNanos(), () -> workers.execute(() -> settle(run.holder())));
-    }
-
-    private void settle(LeaseHandle lease) {
-        if (!lease.leavesRun()) {
-            return;
-        }
-        try {
-            store.settle(lease.name(), lease.key().secret(), lease.fence());
-        } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.DEBUG, lease + ": its fence could not be written down", e);
-        }
-    }
-
     private LeaseHandle begun(LeaseHandle lease) {
         List<LockName> names = lease.names();
         names.forEach(name -> heldHere.put(name, lease));
@@ -220,7 +178,7 @@ public final class LeaseEngine {
 
     @Nullable
     LeaseHandle tryAcquire(List<LockName> names, Request request) {
-        Attempts.Outcome outcome = attempt(names, request);
+        Attempts.Outcome outcome = attempt(names, request, 0);
         return outcome.answer().granted() ? granted(names, request, outcome) : null;
     }
 
@@ -379,7 +337,7 @@ public final class LeaseEngine {
         }
         for (Listed row : rows) {
             try {
-                store.release(row.name(), row.secret());
+                store.release(row.name(), row.secret(), false);
             } catch (DatabaseException e) {
                 LOG.log(System.Logger.Level.WARNING, row.name() + " could not be given back, it ends by itself", e);
             }
@@ -396,17 +354,5 @@ public final class LeaseEngine {
         if (closed.get()) {
             waiter.fail(closing());
         }
-    }
-
-    private void kick(List<LockName> names) {
-        waiting.kick(names);
-    }
-
-    private void notified(List<LockName> names) {
-        waiting.notified(names);
-    }
-
-    private boolean nobodyWaits() {
-        return waiting.isEmpty();
     }
 }

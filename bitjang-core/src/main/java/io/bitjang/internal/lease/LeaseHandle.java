@@ -7,16 +7,15 @@ import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
 import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Locked;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The state only moves towards its two ends, LOST and RELEASED. The deadline is on the monotonic clock, counted from before the
  * request was sent that confirmed it last. {@code lock} guards all fields that change; nothing is called under it.
  */
-final class LeaseHandle implements Lease {
+final class LeaseHandle extends Locked implements Lease {
 
     private final LeaseEngine engine;
     private final List<LockName> names;
@@ -33,7 +32,6 @@ final class LeaseHandle implements Lease {
     private final Request request;
     private final long acquiredAt;
 
-    private final ReentrantLock lock = new ReentrantLock();
     private final List<Consumer<Lease>> callbacks = new ArrayList<>();
     private State state = State.HELD;
     private long deadline;
@@ -110,7 +108,7 @@ final class LeaseHandle implements Lease {
     @Override
     public void renew() {
         requireActive();
-        engine.renewer().renewNow(this);
+        engine.renewer.renewNow(this);
         requireActive();
     }
 
@@ -118,7 +116,7 @@ final class LeaseHandle implements Lease {
     public void guard(Connection connection) {
         Objects.requireNonNull(connection, "connection");
         engine.requireOpen();
-        engine.guard().requireTransaction(connection);
+        engine.guard.requireTransaction(connection);
         if (!isHeld()) {
             throw GuardSql.refuse(connection, notHeld());
         }
@@ -299,14 +297,5 @@ final class LeaseHandle implements Lease {
 
     private static boolean isActive(State state) {
         return state != State.LOST && state != State.RELEASED;
-    }
-
-    private <T extends @Nullable Object> T locked(Supplier<T> body) {
-        lock.lock();
-        try {
-            return body.get();
-        } finally {
-            lock.unlock();
-        }
     }
 }

@@ -17,7 +17,6 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Lock;
-import org.jspecify.annotations.Nullable;
 
 /** A lease by name, or by several names in order, with its settings. Immutable. */
 public final class NamedLease implements LeaseLock {
@@ -53,53 +52,31 @@ public final class NamedLease implements LeaseLock {
 
     @Override
     public LeaseLock lasting(Duration duration) {
-        return with(
-                Limits.duration("duration of a lease", duration),
-                request.owner(),
-                request.note(),
-                request.maxHold(),
-                request.notFreeBefore());
+        return with(request.lasting(Limits.duration("duration of a lease", duration)));
     }
 
     @Override
     public LeaseLock owner(String owner) {
-        return with(
-                request.duration(), Limits.owner(owner), request.note(), request.maxHold(), request.notFreeBefore());
+        return with(request.ownedBy(Limits.owner(owner)));
     }
 
     @Override
     public LeaseLock note(String note) {
-        return with(request.duration(), request.owner(), Limits.note(note), request.maxHold(), request.notFreeBefore());
+        return with(request.noting(Limits.note(note)));
     }
 
     @Override
     public LeaseLock maxHold(Duration duration) {
-        return with(
-                request.duration(),
-                request.owner(),
-                request.note(),
-                Limits.duration("maximum hold", duration),
-                request.notFreeBefore());
+        return with(request.heldAtMost(Limits.duration("maximum hold", duration)));
     }
 
     @Override
     public LeaseLock notFreeBefore(Duration duration) {
-        return with(
-                request.duration(),
-                request.owner(),
-                request.note(),
-                request.maxHold(),
-                Limits.duration("time before it is free", duration));
+        return with(request.notFreeBefore(Limits.duration("time before it is free", duration)));
     }
 
-    private LeaseLock with(
-            Duration duration,
-            String owner,
-            @Nullable String note,
-            @Nullable Duration maxHold,
-            @Nullable Duration notFreeBefore) {
-        return new NamedLease(
-                engine, names, new Request(owner, duration, note, null, maxHold, notFreeBefore, request.unseen()));
+    private LeaseLock with(Request changed) {
+        return new NamedLease(engine, names, changed);
     }
 
     @Override
@@ -113,7 +90,7 @@ public final class NamedLease implements LeaseLock {
         if (!wait.equals(Wait.none())) {
             return engine.acquire(names, request, wait);
         }
-        Attempts.Outcome outcome = engine.attempt(names, request);
+        Attempts.Outcome outcome = engine.attempt(names, request, 0);
         if (!outcome.answer().granted()) {
             LockRow row = outcome.answer().holder();
             LockData holder = row == null ? null : row.toData();
@@ -162,7 +139,7 @@ public final class NamedLease implements LeaseLock {
     }
 
     private LeaseLock unseen() {
-        return new NamedLease(engine, names, request.asUnseen());
+        return with(request.asUnseen());
     }
 
     @Override

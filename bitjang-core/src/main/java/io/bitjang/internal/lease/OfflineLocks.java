@@ -20,7 +20,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Offline locks over the engine. Thread-safe. */
@@ -32,7 +31,7 @@ public final class OfflineLocks implements LockManager {
     /** Over this engine. */
     public OfflineLocks(LeaseEngine engine) {
         this.engine = engine;
-        this.store = engine.store();
+        this.store = engine.store;
     }
 
     @Override
@@ -57,7 +56,7 @@ public final class OfflineLocks implements LockManager {
                 Limits.owner(owner),
                 Limits.duration("duration of a lock", duration),
                 note == null ? null : Limits.note(note));
-        Answer answer = engine.attempt(List.of(name), request).answer();
+        Answer answer = engine.attempt(List.of(name), request, 0).answer();
         if (!answer.granted()) {
             throw new AlreadyLockedException(name, holder(name, answer), "");
         }
@@ -68,7 +67,7 @@ public final class OfflineLocks implements LockManager {
     private @Nullable LockData holder(LockName name, Answer answer) {
         LockRow row = answer.holder();
         if (row == null || !row.held()) {
-            row = engine.attempts()
+            row = engine.attempts
                     .repeatable(name, "could not be read", () -> store.read(name))
                     .orElse(null);
         }
@@ -78,14 +77,14 @@ public final class OfflineLocks implements LockManager {
     @Override
     public LockData checkLock(LockId lockId) {
         GrantKey key = open(lockId);
-        return engine.attempts()
+        return engine.attempts
                 .repeatable(key.name(), "could not be checked", () -> store.check(key.name(), key.secret()))
                 .map(LockRow::toData)
                 .orElseThrow(() -> notHeld(key));
     }
 
     private NoLockException notHeld(GrantKey key) {
-        LockRow row = engine.attempts()
+        LockRow row = engine.attempts
                 .repeatable(key.name(), "could not be checked", () -> store.read(key.name()))
                 .orElse(null);
         String why = OwnRow.whyGone(row, key);
@@ -101,9 +100,9 @@ public final class OfflineLocks implements LockManager {
     private LockRow pin(Connection connection, LockId lockId) {
         Objects.requireNonNull(connection, "connection");
         GrantKey key = open(lockId);
-        engine.guard().requireTransaction(connection);
+        engine.guard.requireTransaction(connection);
         try {
-            return engine.guard().pin(connection, key);
+            return engine.guard.pin(connection, key);
         } catch (DatabaseException e) {
             throw Attempts.failed(key.name(), "could not be guarded", e);
         }
@@ -111,7 +110,7 @@ public final class OfflineLocks implements LockManager {
 
     @Override
     public void releaseLock(LockId lockId) {
-        engine.releases().releaseNow(open(lockId), null);
+        engine.releases.releaseNow(open(lockId), null);
     }
 
     @Override
@@ -119,7 +118,7 @@ public final class OfflineLocks implements LockManager {
         pin(connection, lockId);
         GrantKey key = GrantKey.of(lockId);
         try {
-            if (!engine.guard().release(connection, key)) {
+            if (!engine.guard.release(connection, key)) {
                 throw GuardSql.refuse(
                         connection,
                         new NoLockException(key.name(), key.name() + " is not held under this lock id any more", null));
@@ -134,12 +133,11 @@ public final class OfflineLocks implements LockManager {
         GrantKey key = open(lockId);
         long micros = Limits.micros(Limits.duration("increment", increment));
         // never repeated after an unknown outcome: it might be added twice
-        long expiry = engine.attempts()
-                .once(
-                        key.name(),
-                        "could not be extended",
-                        () -> engine.ownRow()
-                                .change(key, "extended", false, () -> store.extend(key.name(), key.secret(), micros)));
+        long expiry = engine.attempts.once(
+                key.name(),
+                "could not be extended",
+                () -> engine.ownRow.change(
+                        key, "extended", false, () -> store.extend(key.name(), key.secret(), micros)));
         return prolonged(key, expiry);
     }
 
@@ -161,19 +159,16 @@ public final class OfflineLocks implements LockManager {
     private Instant expiry(LockId lockId, String what, Duration duration, ExpiryChange change) {
         GrantKey key = open(lockId);
         long micros = Limits.micros(Limits.duration("duration", duration));
-        return prolonged(key, change(key, what, false, () -> change.apply(key, micros)));
-    }
-
-    private long change(GrantKey key, String what, boolean lapsedToo, Supplier<OptionalLong> update) {
-        return engine.attempts()
-                .repeatable(
+        return prolonged(
+                key,
+                engine.attempts.repeatable(
                         key.name(),
                         "could not be " + what,
-                        () -> engine.ownRow().change(key, what, lapsedToo, update));
+                        () -> engine.ownRow.change(key, what, false, () -> change.apply(key, micros))));
     }
 
     private Instant prolonged(GrantKey key, long expiry) {
-        engine.events().tell(Kind.RENEWED, List.of(key.name()), key.fence(), null, null);
+        engine.events.tell(Kind.RENEWED, List.of(key.name()), key.fence(), null, null);
         return LockRow.instant(expiry);
     }
 

@@ -40,7 +40,7 @@ public final class Operator implements LockAdmin {
     /** Over this engine. */
     public Operator(LeaseEngine engine) {
         this.engine = engine;
-        this.sql = engine.store().admin();
+        this.sql = engine.store.admin();
     }
 
     @Override
@@ -52,7 +52,7 @@ public final class Operator implements LockAdmin {
     @Override
     public Optional<LockData> find(LockName name) {
         Objects.requireNonNull(name, "name");
-        return reading(() -> engine.store().read(name)).map(LockRow::toData);
+        return reading(() -> engine.store.read(name)).map(LockRow::toData);
     }
 
     @Override
@@ -70,7 +70,7 @@ public final class Operator implements LockAdmin {
         Deadline settling = Deadline.in(SETTLING);
         long seen = -1;
         while (!forced(name, expectedFence, who, why, settling.passed())) {
-            @Nullable LockRow row = reading(() -> engine.store().read(name)).orElse(null);
+            @Nullable LockRow row = reading(() -> engine.store.read(name)).orElse(null);
             if (row == null || row.lockId() == null || !row.covers(expectedFence)) {
                 return false;
             }
@@ -105,7 +105,7 @@ public final class Operator implements LockAdmin {
     }
 
     private boolean wasForced(LockName name, long fence) {
-        return reading(() -> engine.store().read(name))
+        return reading(() -> engine.store.read(name))
                 .filter(row -> row.covers(fence) && row.lockId() == null && row.forced() != null)
                 .isPresent();
     }
@@ -153,7 +153,7 @@ public final class Operator implements LockAdmin {
     }
 
     private void events(Kind kind, LockName name, long fence, @Nullable String detail) {
-        engine.events().tell(kind, List.of(name), fence, null, detail);
+        engine.events.tell(kind, List.of(name), fence, null, detail);
     }
 
     private <T> T reading(Supplier<T> query) {

@@ -29,7 +29,7 @@ public final class OwnerLocks implements DistLock {
         LockName lock = LockName.of(TYPE, name);
         Request request = new Request(
                 Limits.owner(owner), Limits.duration("duration of a lock", duration), null, owner, null, null, false);
-        Answer answer = engine.attempt(List.of(lock), request).answer();
+        Answer answer = engine.attempt(List.of(lock), request, 0).answer();
         if (answer.granted()) {
             taken.put(new Taken(lock, owner), new GrantKey(lock, answer.fence(), answer.grantedSecret()));
         }
@@ -46,7 +46,7 @@ public final class OwnerLocks implements DistLock {
             throw new NoLockException(lock, owner + " did not take " + name + " here", null);
         }
         try {
-            engine.releases().releaseNow(key, owner);
+            engine.releases.releaseNow(key, owner);
             taken.remove(mine, key);
         } catch (NoLockException e) {
             taken.remove(mine, key);

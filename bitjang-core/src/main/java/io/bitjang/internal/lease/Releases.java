@@ -43,9 +43,9 @@ final class Releases {
 
     Releases(LeaseEngine engine, Waiting waiting, LateReleases late, Events events) {
         this.engine = engine;
-        this.store = engine.store();
-        this.ownRow = engine.ownRow();
-        this.attempts = engine.attempts();
+        this.store = engine.store;
+        this.ownRow = engine.ownRow;
+        this.attempts = engine.attempts;
         this.waiting = waiting;
         this.late = late;
         this.events = events;
@@ -139,10 +139,28 @@ final class Releases {
         released(lease);
         LeaseHandle handed = engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
         if (reserve > 0) {
-            engine.beginRun(handed);
+            beginRun(handed);
         }
         handedTo(next, handed);
         return true;
+    }
+
+    /** It may pass on from hand to hand for a while; then the table is told who has it. */
+    void beginRun(LeaseHandle first) {
+        Run run = new Run(first);
+        first.joins(run);
+        engine.workers.after(2 * Run.LONGEST.toNanos(), () -> engine.workers.execute(() -> settle(run.holder())));
+    }
+
+    private void settle(LeaseHandle lease) {
+        if (!lease.leavesRun()) {
+            return;
+        }
+        try {
+            store.settle(lease.name(), lease.key().secret(), lease.fence());
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.DEBUG, lease + ": its fence could not be written down", e);
+        }
     }
 
     /** Only where nothing is lost by it: the next one asks for the same, and most of the lease is left. */

@@ -29,12 +29,28 @@ record Request(
         return new Request(owner, duration, note, null, null, null, false);
     }
 
-    Claim claim(String secret) {
-        return claim(secret, 0);
-    }
-
     Claim claim(String secret, int reserve) {
         return new Claim(secret, owner, Limits.micros(duration), note, again, reserve);
+    }
+
+    Request lasting(Duration other) {
+        return new Request(owner, other, note, again, maxHold, notFreeBefore, unseen);
+    }
+
+    Request ownedBy(String other) {
+        return new Request(other, duration, note, again, maxHold, notFreeBefore, unseen);
+    }
+
+    Request noting(String other) {
+        return new Request(owner, duration, other, again, maxHold, notFreeBefore, unseen);
+    }
+
+    Request heldAtMost(Duration other) {
+        return new Request(owner, duration, note, again, other, notFreeBefore, unseen);
+    }
+
+    Request notFreeBefore(Duration other) {
+        return new Request(owner, duration, note, again, maxHold, other, unseen);
     }
 
     /** The same, of which nobody gets to see the lease. */

@@ -2,16 +2,15 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Locked;
 import java.time.Duration;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 
 /**
  * This process's turn with a lock that others want too: how long it may hand the lock on among its own threads, and how long it
  * stands back afterwards. It outlives a moment in which nobody here happens to wait. {@code lock} guards everything; nothing is
  * called under it. Thread-safe.
  */
-final class Turn {
+final class Turn extends Locked {
 
     /** Many hand-overs are too many, unless they are so fast that hardly any time has passed. */
     private static final int LONGEST = 50;
@@ -22,7 +21,6 @@ final class Turn {
     /** What is known about the others is worth nothing after this. */
     private static final long MEMORY_NANOS = Duration.ofMillis(250).toNanos();
 
-    private final ReentrantLock lock = new ReentrantLock();
     private int handOvers;
     private long began = Ticks.now();
     private long lastUsed = began;
@@ -70,13 +68,11 @@ final class Turn {
             long now = Ticks.now();
             lastUsed = now;
             wanted |= othersWait;
-            if (wanted && now - began > SHORT_NANOS) {
-                standBackUntil = now + standBackNanos;
+            boolean yields = wanted && now - began > SHORT_NANOS;
+            if (yields) {
                 begin(now, false);
-            } else {
-                standBackUntil = now;
             }
-            return standBackUntil;
+            return standBackUntil = now + (yields ? standBackNanos : 0);
         });
     }
 
@@ -91,24 +87,12 @@ final class Turn {
 
     /** Whether nothing is lost if it is forgotten. */
     boolean isOver() {
-        return locked(() -> {
-            long now = Ticks.now();
-            return standBackUntil - now <= 0 && (!wanted || now - lastUsed > MEMORY_NANOS);
-        });
+        return locked(() -> !standsBack() && (!wanted || Ticks.now() - lastUsed > MEMORY_NANOS));
     }
 
     private void begin(long now, boolean contended) {
         handOvers = 0;
         began = now;
         wanted = contended;
-    }
-
-    private <T> T locked(Supplier<T> body) {
-        lock.lock();
-        try {
-            return body.get();
-        } finally {
-            lock.unlock();
-        }
     }
 }

@@ -3,13 +3,12 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
 import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Locked;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A lock that is released here goes straight to the next in the queue, as long as this process's {@link Turn} lasts. {@code
  * lock} guards everything; nothing is called under it but the turn.
  */
-final class WaitQueue {
+final class WaitQueue extends Locked {
 
     /** How often the table is asked: every 50 ms at first, seldom after long. */
     private static final long[] POLL_NANOS = {
@@ -36,7 +35,6 @@ final class WaitQueue {
 
     final List<LockName> names;
     final Turn turn;
-    private final ReentrantLock lock = new ReentrantLock();
     private final Deque<LeaseWaiter> waiters = new ArrayDeque<>();
     private boolean attempting;
     private boolean again;
@@ -145,14 +143,5 @@ final class WaitQueue {
     /** The database failed: the pauses grow. */
     void failed() {
         locked(() -> nextPoll = Ticks.now() + (FAILED_NANOS << Math.min(failures++, MAX_DOUBLINGS)));
-    }
-
-    private <T extends @Nullable Object> T locked(Supplier<T> body) {
-        lock.lock();
-        try {
-            return body.get();
-        } finally {
-            lock.unlock();
-        }
     }
 }

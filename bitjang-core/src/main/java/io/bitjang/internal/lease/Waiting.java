@@ -185,7 +185,7 @@ final class Waiting {
                 queue.attempted(true);
                 queue.turn.granted(outcome.answer().wanted());
                 if (reserve > 0) {
-                    engine.beginRun(lease);
+                    engine.releases.beginRun(lease);
                 }
                 if (!first.serve(lease)) {
                     lease.closeUnwanted();

@@ -4,16 +4,14 @@ package io.bitjang.internal.session;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
+import io.bitjang.internal.work.Locked;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** One holder's time with a lock, by one or more holds. {@code lock} guards its state; nothing is called under it. Thread-safe. */
-final class Holding {
+final class Holding extends Locked {
 
     private enum State {
         HELD,
@@ -25,7 +23,6 @@ final class Holding {
     final Grant grant;
     final Thread thread;
     private final SessionEngine engine;
-    private final ReentrantLock lock = new ReentrantLock();
     private final List<Runnable> callbacks = new ArrayList<>();
     private State state = State.HELD;
     private int holds;
@@ -108,15 +105,6 @@ final class Holding {
     private NoLockException notHeld() {
         return new NoLockException(
                 name, name + (state == State.LOST ? " was lost: " + reason : " is not held any more"), null);
-    }
-
-    private <T extends @Nullable Object> T locked(Supplier<T> action) {
-        lock.lock();
-        try {
-            return action.get();
-        } finally {
-            lock.unlock();
-        }
     }
 
     /** One of the holds. */

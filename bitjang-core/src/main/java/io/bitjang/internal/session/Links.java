@@ -3,6 +3,7 @@ package io.bitjang.internal.session;
 
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
+import io.bitjang.internal.work.Locked;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -10,14 +11,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which connections carry the locks: one is shared by all attempts that don't wait, and carries many locks; a few wait, each for
  * one lock, and then carry that one. Where a session can't hold many locks, each has a connection of its own. Thread-safe.
  */
-final class Links {
+final class Links extends Locked {
 
     private final SessionStore store;
     private final int waitingMost;
@@ -25,9 +25,6 @@ final class Links {
 
     /** Held while the shared connection is opened, so that it is opened once. */
     private final ReentrantLock opening = new ReentrantLock();
-
-    /** Guards the fields below; nothing is called under it. */
-    private final ReentrantLock lock = new ReentrantLock();
 
     private final Set<SessionLink> all = new HashSet<>();
     private final Deque<SessionLink> idle = new ArrayDeque<>();
@@ -158,14 +155,5 @@ final class Links {
     /** No more are opened. */
     void close() {
         locked(() -> closed = true);
-    }
-
-    private <T extends @Nullable Object> T locked(Supplier<T> action) {
-        lock.lock();
-        try {
-            return action.get();
-        } finally {
-            lock.unlock();
-        }
     }
 }

@@ -6,6 +6,7 @@ import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Locked;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -15,8 +16,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@code lock} guards everything; nothing is called under it. Thread-safe.
  */
-final class Turns {
+final class Turns extends Locked {
 
     private static final int LONGEST_RUN = 500;
     private static final long LONGEST_RUN_NANOS = Duration.ofMillis(20).toNanos();
@@ -44,7 +43,6 @@ final class Turns {
 
     private final SessionEngine engine;
     private final int most;
-    private final ReentrantLock lock = new ReentrantLock();
     private final Map<LockName, Turn> turns = new HashMap<>();
     private final Map<Thread, LockName> waiting = new HashMap<>();
     private final Map<SessionLink, Set<Holding>> carried = new HashMap<>();
@@ -263,14 +261,5 @@ final class Turns {
             throw new IllegalStateException("Nobody is at " + name);
         }
         return turn;
-    }
-
-    private <T extends @Nullable Object> T locked(Supplier<T> action) {
-        lock.lock();
-        try {
-            return action.get();
-        } finally {
-            lock.unlock();
-        }
     }
 }

@@ -204,13 +204,8 @@ public final class LockStore {
         database.run(session -> session.number(sql.settle, params));
     }
 
-    /** Frees the lock; nothing if it is not held under this secret, or its row is locked right now. */
-    public OptionalLong release(LockName name, String secret) {
-        return release(name, secret, false);
-    }
-
     /**
-     * The same.
+     * Frees the lock; nothing if it is not held under this secret, or its row is locked right now.
      *
      * @param wantedAgain whether others of this process wait for it: whoever gets it first is told
      */
