@@ -14,6 +14,9 @@ public final class Catalogue {
     /** The bare server, with two round trips. */
     public static final String TRIPS = "floor: 2 round trips";
 
+    /** When nobody locks. */
+    public static final String NOBODY = "nobody";
+
     /** Bitjang's lease. */
     public static final String LEASE = "Bitjang lease";
 

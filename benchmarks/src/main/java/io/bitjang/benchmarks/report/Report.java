@@ -67,12 +67,12 @@ public final class Report {
         Files.writeString(folder.resolve(PAGE), page.append('\n'));
     }
 
-    /** A row for each contestant at each place, with the ratio to the floor of the same place and round. */
+    /** A row for each contestant at each place, with the ratio to the floor (or to nobody) of the same place and round. */
     private static String table(List<Measurement> figures) {
         Set<String> metrics = new LinkedHashSet<>();
         figures.forEach(m -> metrics.add(m.metric()));
         String first = figures.get(0).metric();
-        StringBuilder table = new StringBuilder("| place | contestant | " + first + " | of the floor");
+        StringBuilder table = new StringBuilder("| place | contestant | " + first + " | ratio");
         metrics.stream().skip(1).forEach(metric -> table.append(" | ").append(metric));
         table.append(" |\n| --- | --- | ---: | ---:")
                 .append(" | ---:".repeat(metrics.size() - 1))
@@ -93,10 +93,14 @@ public final class Report {
 
     private static String ratio(List<Measurement> figures, String place, String contestant, String metric) {
         Map<Integer, Double> floor = byRound(figures, place, Catalogue.FLOOR, metric);
+        if (floor.isEmpty()) {
+            floor = byRound(figures, place, Catalogue.NOBODY, metric);
+        }
+        Map<Integer, Double> base = floor;
         Map<Integer, Double> own = byRound(figures, place, contestant, metric);
         double[] ratios = own.entrySet().stream()
-                .filter(round -> floor.getOrDefault(round.getKey(), 0.0) > 0)
-                .mapToDouble(round -> round.getValue() / floor.get(round.getKey()))
+                .filter(round -> base.getOrDefault(round.getKey(), 0.0) > 0)
+                .mapToDouble(round -> round.getValue() / base.get(round.getKey()))
                 .toArray();
         return ratios.length == 0 ? "" : String.format(Locale.ROOT, "%.2f", median(ratios));
     }
@@ -119,17 +123,30 @@ public final class Report {
         figures.forEach(m -> places.add(m.place()));
         for (String place : places) {
             Map<String, Double> row = new LinkedHashMap<>();
-            for (Catalogue.Entry entry : Catalogue.all()) {
-                double[] values = byRound(figures, place, entry.name(), metric).values().stream()
+            for (String contestant : contestants(figures)) {
+                double[] values = byRound(figures, place, contestant, metric).values().stream()
                         .mapToDouble(Double::doubleValue)
                         .toArray();
                 if (values.length > 0) {
-                    row.put(entry.name(), median(values));
+                    row.put(contestant, median(values));
                 }
             }
             medians.put(place, row);
         }
         return medians;
+    }
+
+    /** Those with a figure, in the order of the catalogue. */
+    private static Set<String> contestants(List<Measurement> figures) {
+        Set<String> present = new LinkedHashSet<>();
+        figures.forEach(m -> present.add(m.contestant()));
+        Set<String> ordered = new LinkedHashSet<>();
+        Catalogue.all().stream()
+                .map(Catalogue.Entry::name)
+                .filter(present::contains)
+                .forEach(ordered::add);
+        ordered.addAll(present);
+        return ordered;
     }
 
     private static double median(double[] values) {

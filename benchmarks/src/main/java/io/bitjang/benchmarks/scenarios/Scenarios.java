@@ -17,6 +17,9 @@ public final class Scenarios {
                 new OneProcess("S2", "16 threads, a name each", MANY, false),
                 new OneProcess("S3", "16 threads of one JVM on one name", MANY, true),
                 new ManyProcesses(),
-                new HandOff());
+                new HandOff(),
+                new Held(),
+                new Growth(),
+                new Neighbours());
     }
 }
