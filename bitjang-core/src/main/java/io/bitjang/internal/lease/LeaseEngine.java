@@ -159,7 +159,7 @@ public final class LeaseEngine {
         GrantKey key = new GrantKey(from.name(), run.nextFence(), from.key().secret());
         LeaseHandle lease = new LeaseHandle(this, from.names(), key, request, Ticks.now(), from.deadline());
         lease.joins(run);
-        run.passedOnTo(lease);
+        run.holder = lease;
         return begun(lease);
     }
 

@@ -149,7 +149,7 @@ final class Releases {
     void beginRun(LeaseHandle first) {
         Run run = new Run(first);
         first.joins(run);
-        engine.workers.after(2 * Run.LONGEST.toNanos(), () -> engine.workers.execute(() -> settle(run.holder())));
+        engine.workers.after(2 * Run.LONGEST.toNanos(), () -> engine.workers.execute(() -> settle(run.holder)));
     }
 
     private void settle(LeaseHandle lease) {

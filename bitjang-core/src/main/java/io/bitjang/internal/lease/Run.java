@@ -20,7 +20,7 @@ final class Run {
     private final long last;
     private final long until = Ticks.now() + LONGEST.toNanos();
     private long fence;
-    private volatile LeaseHandle holder;
+    volatile LeaseHandle holder;
 
     /** Begins with a grant whose statement has set the fences aside. */
     Run(LeaseHandle first) {
@@ -36,13 +36,5 @@ final class Run {
 
     long nextFence() {
         return ++fence;
-    }
-
-    void passedOnTo(LeaseHandle next) {
-        holder = next;
-    }
-
-    LeaseHandle holder() {
-        return holder;
     }
 }

@@ -125,14 +125,14 @@ final class Waiting {
     /** These locks were really freed here: if another process waits, it goes first. */
     void freed(List<LockName> names, boolean othersWait) {
         long standBack = notifications.active() ? STAND_BACK_NOTIFIED : STAND_BACK;
-        Turn turn = othersWait ? turns.computeIfAbsent(names, any -> new Turn()) : turns.get(names);
         WaitQueue queue = queues.get(names);
-        if (turn != null) {
-            long at = turn.freed(othersWait, standBack);
-            if (queue != null) {
-                queue.notBefore(at);
-                alarm.setTo(at);
-            }
+        Turn turn = queue != null ? queue.turn : turns.computeIfAbsent(names, any -> new Turn());
+        long at = turn.freed(othersWait, standBack);
+        if (queue != null) {
+            queue.notBefore(at);
+            alarm.setTo(at);
+        } else if (turn.isOver()) {
+            turns.remove(names, turn);
         }
         kick(names);
     }

@@ -126,7 +126,9 @@ final class LockSql {
                    COALESCE(SUM(CASE WHEN lock_id IS NOT NULL AND expires_at <= %2$s THEN 1 ELSE 0 END), 0),
                    COALESCE(SUM(CASE WHEN lock_id IS NULL THEN 1 ELSE 0 END), 0)
               FROM %1$s""".formatted(locks, now));
-        String idleSince = "(lock_id IS NULL OR expires_at <= %1$s) AND expires_at < %1$s - :idle".formatted(now);
+        String idleSince =
+                "(lock_id IS NULL OR expires_at <= %1$s) AND expires_at < %1$s - :idle AND fence + reserved < %1$s"
+                        .formatted(now);
         idle = Sql.parse("SELECT type, id, fence FROM " + locks + " WHERE " + idleSince + " " + dialect.limit());
         deleteIdle = Sql.parse(dialect.delete(locks, "fence = :fence AND " + idleSince));
         String audit =
