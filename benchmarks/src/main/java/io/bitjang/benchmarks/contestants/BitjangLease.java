@@ -24,17 +24,7 @@ final class BitjangLease implements Contestant {
     @Override
     public Section section(String name) {
         Lock lock = locks.lease(name).asLock();
-        return new Section() {
-            @Override
-            public void enter() {
-                lock.lock();
-            }
-
-            @Override
-            public void leave() {
-                lock.unlock();
-            }
-        };
+        return Section.of(lock);
     }
 
     @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.benchmarks.contestants;
 
+import java.util.concurrent.locks.Lock;
+
 /** A way to lock, as one process has it. Thread-safe. */
 public interface Contestant extends AutoCloseable {
 
@@ -22,5 +24,20 @@ public interface Contestant extends AutoCloseable {
 
         @Override
         default void close() throws Exception {}
+
+        /** By a {@link Lock}. */
+        static Section of(Lock lock) {
+            return new Section() {
+                @Override
+                public void enter() {
+                    lock.lock();
+                }
+
+                @Override
+                public void leave() {
+                    lock.unlock();
+                }
+            };
+        }
     }
 }

@@ -19,17 +19,7 @@ final class RedissonLock implements Contestant {
     @Override
     public Section section(String name) {
         RLock lock = fenced ? client.getFencedLock("fenced-" + name) : client.getLock(name);
-        return new Section() {
-            @Override
-            public void enter() {
-                lock.lock();
-            }
-
-            @Override
-            public void leave() {
-                lock.unlock();
-            }
-        };
+        return Section.of(lock);
     }
 
     @Override

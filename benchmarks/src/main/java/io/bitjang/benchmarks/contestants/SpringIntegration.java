@@ -61,17 +61,7 @@ final class SpringIntegration implements Contestant {
     @Override
     public Section section(String name) {
         Lock lock = registry.obtain(name);
-        return new Section() {
-            @Override
-            public void enter() {
-                lock.lock();
-            }
-
-            @Override
-            public void leave() {
-                lock.unlock();
-            }
-        };
+        return Section.of(lock);
     }
 
     @Override

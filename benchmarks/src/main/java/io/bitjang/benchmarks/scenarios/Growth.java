@@ -11,7 +11,6 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.locks.Lock;
 
 /** One thread, acquire and release, while the table has few rows and while it has many. */
 final class Growth implements Scenario {
@@ -79,22 +78,8 @@ final class Growth implements Scenario {
         HikariDataSource pool = turn.place().pool();
         Locks locks = Locks.builder(pool).tablePrefix(prefix).build();
         fill(turn.place(), prefix + "locks", doublings);
-        Contestant contestant = name -> section(locks.lease(name).asLock());
+        Contestant contestant = name -> Contestant.Section.of(locks.lease(name).asLock());
         return new Table(turn, who, pool, locks, new Arena(contestant, null));
-    }
-
-    private static Contestant.Section section(Lock lock) {
-        return new Contestant.Section() {
-            @Override
-            public void enter() {
-                lock.lock();
-            }
-
-            @Override
-            public void leave() {
-                lock.unlock();
-            }
-        };
     }
 
     private static void fill(Place place, String table, int doublings) throws Exception {
