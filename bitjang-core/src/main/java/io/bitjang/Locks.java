@@ -151,8 +151,6 @@ public final class Locks implements AutoCloseable {
     /** Settings for a {@link Locks}. Not thread-safe. */
     public static final class Builder {
 
-        private static final int MOST_SESSION_WAITERS = 8;
-
         private final DataSource dataSource;
         private final List<LockListener> listeners = new ArrayList<>();
         private String owner =
@@ -239,11 +237,7 @@ public final class Locks implements AutoCloseable {
          * by default, 8 at most. When all wait, or carry a lock that they waited for, further locks are asked for every 25 ms.
          */
         public Builder sessionWaiters(int connections) {
-            if (connections < 0 || connections > MOST_SESSION_WAITERS) {
-                throw new IllegalArgumentException("The connections that wait must be 0 to " + MOST_SESSION_WAITERS
-                        + ", each takes a thread while it waits: " + connections);
-            }
-            this.sessionWaiters = connections;
+            this.sessionWaiters = SessionSettings.waiting(connections);
             return this;
         }
 
@@ -252,10 +246,7 @@ public final class Locks implements AutoCloseable {
          * in one table of limited size (about 35,000 with its default settings), and fails everybody when it is full.
          */
         public Builder maxSessionLocks(int most) {
-            if (most < 1) {
-                throw new IllegalArgumentException("The session locks held at a time can't be fewer than 1: " + most);
-            }
-            this.maxSessionLocks = most;
+            this.maxSessionLocks = SessionSettings.most(most);
             return this;
         }
 

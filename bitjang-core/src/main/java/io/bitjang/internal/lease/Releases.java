@@ -61,6 +61,11 @@ final class Releases {
             } else if (engine.isClosed() || !handOver(lease)) {
                 giveBack(lease);
             }
+        } catch (IllegalStateException e) {
+            // closed at the same moment: it was given back with all the others
+            if (!engine.isClosed()) {
+                throw e;
+            }
         } catch (DatabaseException | LockingFailException e) {
             LOG.log(
                     System.Logger.Level.WARNING,
@@ -79,7 +84,7 @@ final class Releases {
                         key,
                         true,
                         ONE_SECOND,
-                        () -> store.release(key.name(), key.secret(), waiting.isWaitedFor(key.name())));
+                        () -> store.release(key.name(), key.secret(), waiting.queueFor(List.of(key.name())) != null));
             } catch (DatabaseException e) {
                 unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
                 throw e;
@@ -123,9 +128,10 @@ final class Releases {
         }
         Run run = lease.run();
         if (run != null && mayPassOn(lease, run, next.request)) {
+            LeaseHandle handed = engine.passedOn(lease, run, next.request);
             queue.turn.handedOver(false);
             released(lease);
-            handedTo(next, engine.passedOn(lease, run, next.request));
+            handedTo(next, handed);
             return true;
         }
         int reserve = queue.reserveFor(next);
@@ -149,17 +155,25 @@ final class Releases {
     void beginRun(LeaseHandle first) {
         Run run = new Run(first);
         first.joins(run);
-        engine.workers.after(2 * Run.LONGEST.toNanos(), () -> engine.workers.execute(() -> settle(run.holder)));
+        settleSoon(run);
     }
 
-    private void settle(LeaseHandle lease) {
-        if (!lease.leavesRun()) {
-            return;
-        }
+    private void settleSoon(Run run) {
+        engine.workers.after(2 * Run.LONGEST.toNanos(), () -> engine.workers.execute(() -> settle(run)));
+    }
+
+    /** Until it is known, or the lease has ended. */
+    private void settle(Run run) {
+        LeaseHandle lease = run.holder;
+        lease.leavesRun();
+        boolean settled = !lease.active();
         try {
-            store.settle(lease.name(), lease.key().secret(), lease.fence());
+            settled = settled || store.settle(lease.name(), lease.key().secret(), lease.fence());
         } catch (DatabaseException e) {
             LOG.log(System.Logger.Level.DEBUG, lease + ": its fence could not be written down", e);
+        }
+        if (!settled) {
+            settleSoon(run);
         }
     }
 
@@ -204,7 +218,7 @@ final class Releases {
         int together = names.size() > 1 ? releaseTogether(lease) : 0;
         boolean othersWait = false;
         for (LockName name : together == names.size() ? List.<LockName>of() : names) {
-            boolean wantedAgain = waiting.isWaitedFor(name);
+            boolean wantedAgain = waiting.queueFor(List.of(name)) != null;
             OwnRow.Result result =
                     ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret, wantedAgain));
             othersWait |= Answer.wanted(result.answer());

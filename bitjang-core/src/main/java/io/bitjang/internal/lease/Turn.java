@@ -44,7 +44,9 @@ final class Turn extends Locked {
     boolean goesOn(boolean otherQueues) {
         return locked(() -> {
             lastUsed = Ticks.now();
-            wanted |= otherQueues;
+            if (otherQueues && !wanted) {
+                begin(lastUsed, true);
+            }
             long took = lastUsed - began;
             boolean isLong = handOvers >= LONGEST && took > SHORT_NANOS || took > LONGEST_NANOS;
             return !wanted || !isLong;
@@ -78,6 +80,16 @@ final class Turn extends Locked {
 
     boolean standsBack() {
         return locked(() -> standBackUntil - Ticks.now() > 0);
+    }
+
+    /** The time, or the end of the standing back if that is later. */
+    long notBefore(long at) {
+        return locked(() -> standsBack() && standBackUntil - at > 0 ? standBackUntil : at);
+    }
+
+    /** The time, or the end of the standing back if that is sooner. */
+    long ifStandingBack(long at) {
+        return locked(() -> standsBack() && standBackUntil - at < 0 ? standBackUntil : at);
     }
 
     /** Whether this process has had the lock a moment ago. */

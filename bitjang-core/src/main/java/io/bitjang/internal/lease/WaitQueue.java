@@ -110,8 +110,11 @@ final class WaitQueue extends Locked {
 
     /** How many fences to set aside for a grant to this one: some if there are others to whom it may pass on. */
     int reserveFor(LeaseWaiter next) {
-        boolean passes = names.size() == 1 && next.request.passesOnTo(next.request);
-        return locked(() -> passes && waiters.size() > 1 ? Run.RESERVED : 0);
+        return locked(() -> names.size() == 1
+                        && waiters.size() > 1
+                        && waiters.stream().limit(2).allMatch(waiter -> next.request.passesOnTo(waiter.request))
+                ? Run.RESERVED
+                : 0);
     }
 
     /** It is not to be looked at before this. */
@@ -121,7 +124,7 @@ final class WaitQueue extends Locked {
 
     /** When to look at the table next; Long.MAX_VALUE while an attempt is under way. */
     long nextPoll() {
-        return locked(() -> attempting || waiters.isEmpty() ? Long.MAX_VALUE : nextPoll);
+        return locked(() -> attempting || waiters.isEmpty() ? Long.MAX_VALUE : turn.notBefore(nextPoll));
     }
 
     /**
@@ -136,7 +139,7 @@ final class WaitQueue extends Locked {
             long interval = POLL_NANOS[Math.min(polls / POLLS_PER_STEP, POLL_NANOS.length - 1)];
             interval += ThreadLocalRandom.current().nextLong(interval / 4);
             long wait = Math.min(Math.max(interval, atLeastNanos), Math.max(holderEndsNanos, 1_000_000));
-            return nextPoll = Ticks.now() + wait;
+            return nextPoll = turn.ifStandingBack(Ticks.now() + wait);
         });
     }
 

@@ -42,7 +42,7 @@ final class Waiting {
     private final Notifications notifications;
     private final Map<List<LockName>, WaitQueue> queues = new ConcurrentHashMap<>();
 
-    /** Whose turn it is, this process's or another's; kept for a moment when nobody here waits. */
+    /** The turns of queues that have emptied, while there is something to remember. */
     private final Map<List<LockName>, Turn> turns = new ConcurrentHashMap<>();
 
     private final AtomicBoolean polling = new AtomicBoolean();
@@ -76,21 +76,14 @@ final class Waiting {
     }
 
     private WaitQueue newQueue(List<LockName> names) {
-        if (turns.size() >= MAX_TURNS) {
-            turns.values().removeIf(Turn::isOver);
-        }
-        return new WaitQueue(names, turns.computeIfAbsent(names, any -> new Turn()));
+        @Nullable Turn remembered = turns.remove(names);
+        return new WaitQueue(names, remembered == null ? new Turn() : remembered);
     }
 
     /** The queue of those who wait for just these locks. */
     @Nullable
     WaitQueue queueFor(List<LockName> names) {
         return queues.get(names);
-    }
-
-    /** Whether anyone in this process waits for just this lock. */
-    boolean isWaitedFor(LockName name) {
-        return queues.containsKey(List.of(name));
     }
 
     /** Whether another queue of this process waits for one of these locks. */
@@ -126,13 +119,13 @@ final class Waiting {
     void freed(List<LockName> names, boolean othersWait) {
         long standBack = notifications.active() ? STAND_BACK_NOTIFIED : STAND_BACK;
         WaitQueue queue = queues.get(names);
-        Turn turn = queue != null ? queue.turn : turns.computeIfAbsent(names, any -> new Turn());
+        Turn turn = queue != null ? queue.turn : turns.getOrDefault(names, new Turn());
         long at = turn.freed(othersWait, standBack);
         if (queue != null) {
             queue.notBefore(at);
             alarm.setTo(at);
-        } else if (turn.isOver()) {
-            turns.remove(names, turn);
+        } else {
+            remember(names, turn);
         }
         kick(names);
     }
@@ -146,9 +139,16 @@ final class Waiting {
     }
 
     private void retired(WaitQueue queue) {
+        remember(queue.names, queue.turn);
         queues.remove(queue.names, queue);
-        if (queue.turn.isOver()) {
-            turns.remove(queue.names, queue.turn);
+    }
+
+    private void remember(List<LockName> names, Turn turn) {
+        if (turns.size() >= MAX_TURNS) {
+            turns.values().removeIf(Turn::isOver);
+        }
+        if (!turn.isOver() && turns.size() < MAX_TURNS) {
+            turns.put(names, turn);
         }
     }
 

@@ -208,7 +208,12 @@ public final class SessionEngine {
             if (!SessionLink.isBroken(e)) {
                 throw e;
             }
-            return attempt(links.forAttempt(), name);
+            @Nullable Grant second = attempt(links.forAttempt(), name);
+            if (second == null) {
+                // perhaps refused by what the first one has got on a session that is about to end
+                throw e;
+            }
+            return second;
         }
     }
 

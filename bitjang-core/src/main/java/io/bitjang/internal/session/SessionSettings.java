@@ -8,4 +8,24 @@ package io.bitjang.internal.session;
  * @param waitingConnections how many connections may wait for a lock, next to the one that carries the others
  * @param most how many locks may be held at a time
  */
-public record SessionSettings(String owner, int waitingConnections, int most) {}
+public record SessionSettings(String owner, int waitingConnections, int most) {
+
+    private static final int MOST_WAITING = 8;
+
+    /** That many connections, if they are not too many. */
+    public static int waiting(int connections) {
+        if (connections < 0 || connections > MOST_WAITING) {
+            throw new IllegalArgumentException("The connections that wait must be 0 to " + MOST_WAITING
+                    + ", each takes a thread while it waits: " + connections);
+        }
+        return connections;
+    }
+
+    /** That many locks, if they are any. */
+    public static int most(int locks) {
+        if (locks < 1) {
+            throw new IllegalArgumentException("The session locks held at a time can't be fewer than 1: " + locks);
+        }
+        return locks;
+    }
+}

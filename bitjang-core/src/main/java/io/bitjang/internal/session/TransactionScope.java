@@ -14,9 +14,10 @@ import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,7 @@ final class TransactionScope {
     private static final long LONGEST_PAUSE_MILLIS = 20;
 
     private final SessionStore store;
-    private final Map<Connection, CallerSession> open = new ConcurrentHashMap<>();
+    private final Map<Connection, CallerSession> open = Collections.synchronizedMap(new IdentityHashMap<>());
 
     TransactionScope(SessionStore store) {
         this.store = store;

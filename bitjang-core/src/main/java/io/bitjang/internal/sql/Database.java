@@ -41,39 +41,39 @@ public final class Database {
         try {
             return new Channel(connection, dialect.notificationDriver(), channel);
         } catch (SQLException e) {
-            close(connection);
+            quietly("Closing a connection", connection::close);
             throw failure(e);
         }
     }
 
     /** Runs one statement in a transaction of its own. */
     public <T> T run(Work<T> work) {
-        Connection connection = open();
-        try {
-            boolean autoCommit = connection.getAutoCommit();
-            return complete(connection, !autoCommit, work);
-        } catch (SQLException e) {
-            throw failure(e);
-        } finally {
-            close(connection);
-        }
+        return run(work, false);
     }
 
     /** Runs several statements in one transaction of their own. */
     public <T> T transaction(Work<T> work) {
+        return run(work, true);
+    }
+
+    private <T> T run(Work<T> work, boolean several) {
         Connection connection = open();
-        boolean autoCommit = false;
+        boolean switched = false;
         try {
-            autoCommit = connection.getAutoCommit();
-            if (autoCommit) {
+            boolean autoCommit = connection.getAutoCommit();
+            switched = several && autoCommit;
+            if (switched) {
                 connection.setAutoCommit(false);
             }
-            return complete(connection, true, work);
+            return complete(connection, several || !autoCommit, work);
         } catch (SQLException e) {
             throw failure(e);
         } finally {
-            restore(connection, autoCommit);
-            close(connection);
+            // what the work came to is known by now: that the connection broke afterwards does not change it
+            if (switched) {
+                quietly("Switching auto-commit on again", () -> connection.setAutoCommit(true));
+            }
+            quietly("Closing a connection", connection::close);
         }
     }
 
@@ -97,7 +97,7 @@ public final class Database {
             return result;
         } finally {
             if (!done && commit) {
-                rollback(connection);
+                quietly("Rolling back", connection::rollback);
             }
         }
     }
@@ -115,30 +115,16 @@ public final class Database {
         return new DatabaseException(SqlErrors.meaningOf(e), "The database failed: " + e.getMessage(), e);
     }
 
-    private static void rollback(Connection connection) {
-        try {
-            connection.rollback();
-        } catch (SQLException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Rolling back failed too", e);
-        }
+    /** A step whose failure changes nothing. */
+    private interface Step {
+        void take() throws SQLException;
     }
 
-    /** What the work came to is known by now: that the connection broke afterwards does not change it. */
-    private static void restore(Connection connection, boolean autoCommit) {
+    private static void quietly(String what, Step step) {
         try {
-            if (autoCommit) {
-                connection.setAutoCommit(true);
-            }
+            step.take();
         } catch (SQLException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Auto-commit could not be switched on again", e);
-        }
-    }
-
-    private static void close(Connection connection) {
-        try {
-            connection.close();
-        } catch (SQLException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Closing a connection failed", e);
+            LOG.log(System.Logger.Level.DEBUG, what + " failed", e);
         }
     }
 }

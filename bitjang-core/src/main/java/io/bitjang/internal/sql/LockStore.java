@@ -198,10 +198,10 @@ public final class LockStore {
         return answer.isPresent() ? Answer.granted(claim.secret(), answer.getAsLong()) : Answer.refused(null);
     }
 
-    /** The lock passes on from hand to hand no more: the table learns which of its fences is in use. */
-    public void settle(LockName name, String secret, long fence) {
+    /** The lock passes on from hand to hand no more: the table learns which of its fences is in use. False if its row is locked. */
+    public boolean settle(LockName name, String secret, long fence) {
         Params params = Params.of(name).set("lockId", secret).set("fence", fence);
-        database.run(session -> session.number(sql.settle, params));
+        return database.run(session -> session.number(sql.settle, params)).isPresent();
     }
 
     /**

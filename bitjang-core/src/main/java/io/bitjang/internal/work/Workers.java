@@ -47,19 +47,19 @@ public final class Workers implements Executor {
     /** Runs the task soon, on a thread that may wait for the database. Dropped when closed. */
     @Override
     public void execute(Runnable task) {
-        try {
-            pool.execute(() -> logged(task));
-        } catch (RejectedExecutionException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Closed: a task is dropped");
-        }
+        submit(pool, task);
     }
 
     /** Runs code of the application's soon. Dropped when closed. */
     public void callBack(Runnable code) {
+        submit(callbacks, code);
+    }
+
+    private static void submit(Executor threads, Runnable task) {
         try {
-            callbacks.execute(() -> logged(code));
+            threads.execute(() -> logged(task));
         } catch (RejectedExecutionException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Closed: a callback is dropped");
+            LOG.log(System.Logger.Level.DEBUG, "Closed: a task is dropped");
         }
     }
 
