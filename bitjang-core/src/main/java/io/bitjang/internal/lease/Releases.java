@@ -155,25 +155,26 @@ final class Releases {
     void beginRun(LeaseHandle first) {
         Run run = new Run(first);
         first.joins(run);
-        settleSoon(run);
+        settleSoon(run, null);
     }
 
-    private void settleSoon(Run run) {
-        engine.workers.after(2 * Run.LONGEST.toNanos(), () -> engine.workers.execute(() -> settle(run)));
+    private void settleSoon(Run run, @Nullable LeaseHandle ended) {
+        engine.workers.after(2 * Run.LONGEST.toNanos(), () -> engine.workers.execute(() -> settle(run, ended)));
     }
 
-    /** Until it is known, or the lease has ended. */
-    private void settle(Run run) {
+    /** Until it is known, or the lease has ended and did not pass on after all. */
+    private void settle(Run run, @Nullable LeaseHandle ended) {
         LeaseHandle lease = run.holder;
         lease.leavesRun();
-        boolean settled = !lease.active();
+        boolean active = lease.active();
+        boolean settled = lease == ended;
         try {
-            settled = settled || store.settle(lease.name(), lease.key().secret(), lease.fence());
+            settled |= active && store.settle(lease.name(), lease.key().secret(), lease.fence());
         } catch (DatabaseException e) {
             LOG.log(System.Logger.Level.DEBUG, lease + ": its fence could not be written down", e);
         }
         if (!settled) {
-            settleSoon(run);
+            settleSoon(run, active ? null : lease);
         }
     }
 
