@@ -26,7 +26,8 @@ final class BitjangSession implements Contestant {
 
             @Override
             public void enter() {
-                hold = lock.acquire(BitjangLease.PATIENCE);
+                // a free lock is taken on this very thread; waiting for one that is taken involves others
+                hold = lock.tryAcquire().orElseGet(() -> lock.acquire(BitjangLease.PATIENCE));
             }
 
             @Override

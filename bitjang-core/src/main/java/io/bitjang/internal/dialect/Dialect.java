@@ -19,6 +19,11 @@ public interface Dialect {
     /** Writes down a change of one row, which never waits for a locked row where the database can do without. */
     String write(Change change);
 
+    /** Writes down the change that takes a lock which is most likely free; if it is not, nothing may come of it. */
+    default String take(Change change) {
+        return write(change);
+    }
+
     /**
      * An update of the rows that are listed in {@link #listedRows()} (named {@code r}) and meet the condition; locked rows are
      * skipped, or make it fail as busy. The row is {@code l} in condition and assignments.

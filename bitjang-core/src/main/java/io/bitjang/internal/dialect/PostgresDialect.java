@@ -19,35 +19,58 @@ final class PostgresDialect implements Dialect {
 
     /**
      * FOR UPDATE meets the guard's FOR KEY SHARE, FOR NO KEY UPDATE passes it. A plain UPDATE is FOR NO KEY UPDATE, so a new holder
-     * must never be written by one.
+     * must never be written by one; for the rest it is the fastest.
      */
     @Override
     public String write(Change change) {
-        String locked = """
-            WITH c AS MATERIALIZED (
-              SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR %3$s)""".formatted(change.table, change.condition, lockClause(change.lock));
-        String update = """
-            UPDATE %1$s l SET
-                %2$s
-              FROM c WHERE l.type = c.type AND l.id = c.id
-            RETURNING %3$s AS answer""".formatted(
-                        change.table,
-                        change.assignments((column, value) -> column + " = " + value),
-                        change.encode("l." + change.answer));
-        if (change.channel.isEmpty()) {
-            return locked + "\n" + update;
+        if (change.lock == Change.Lock.PAST_PINS) {
+            return """
+                UPDATE %1$s c SET
+                    %2$s,
+                    flags = %3$s
+                 WHERE c.type = :type AND c.id = :id AND %4$s AND %5$s""".formatted(change.table, set(change), change.flags, change.condition, boundedWait())
+                    + answer(change, "c");
         }
-        // CASE is lazy: without a flag no notification is made, which would serialise the commits of the whole server
-        return locked + ",\nchanged AS (" + update + ")\nSELECT answer, CASE WHEN answer % 8 <> 0 THEN pg_notify('"
-                + change.channel + "', char_length(:type) || ':' || :type || :id)::text END FROM changed";
+        return """
+            WITH c AS MATERIALIZED (
+              SELECT * FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR %3$s)
+            UPDATE %1$s l SET
+                %4$s,
+                flags = %5$s
+              FROM c WHERE l.type = c.type AND l.id = c.id""".formatted(
+                                change.table,
+                                change.condition,
+                                change.lock == Change.Lock.PINNED ? "NO KEY UPDATE" : "UPDATE SKIP LOCKED",
+                                set(change),
+                                change.flags)
+                + answer(change, "l");
     }
 
-    private static String lockClause(Change.Lock lock) {
-        return switch (lock) {
-            case EXCLUSIVE -> "UPDATE SKIP LOCKED";
-            case PAST_PINS -> "NO KEY UPDATE SKIP LOCKED";
-            case PINNED -> "NO KEY UPDATE";
-        };
+    /** CASE is lazy: without a flag no notification is made, which would serialise the commits of the whole server. */
+    private static String answer(Change change, String row) {
+        String answer = "\nRETURNING %1$s.%2$s * 8 + %1$s.flags".formatted(row, change.answer);
+        return change.channel.isEmpty()
+                ? answer
+                : answer + ", CASE WHEN " + row + ".flags <> 0 THEN pg_notify('" + change.channel
+                        + "', char_length(:type) || ':' || :type || :id)::text END";
+    }
+
+    /** The same strength by a conflict, where assigning the key gives it: a third faster than to find the row, lock it and join it. */
+    @Override
+    public String take(Change change) {
+        return """
+            INSERT INTO %1$s AS c (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
+            SELECT :type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %2$s + :micros, :note WHERE %3$s
+            ON CONFLICT (type, id) DO UPDATE SET
+                type = excluded.type,
+                %4$s
+             WHERE %5$s
+            RETURNING c.fence * 8 + CASE WHEN c.taken_from IS NOT NULL THEN 4 ELSE 0 END
+                + CASE WHEN c.wanted <> 0 THEN 2 ELSE 0 END""".formatted(change.table, NOW, boundedWait(), set(change), change.condition);
+    }
+
+    private static String set(Change change) {
+        return change.assignments((column, value) -> column + " = " + value);
     }
 
     @Override

@@ -182,6 +182,17 @@ public final class LeaseEngine {
         return outcome.answer().granted() ? granted(names, request, outcome) : null;
     }
 
+    /** One attempt, if the lock is most likely free; null if it was not, or the attempt failed. */
+    @Nullable
+    LeaseHandle tryIfQuiet(List<LockName> names, Request request) {
+        try {
+            return holds(names) || !waiting.isQuiet(names) ? null : tryAcquire(names, request);
+        } catch (LockException e) {
+            LOG.log(System.Logger.Level.DEBUG, "A first attempt failed, it is waited for", e);
+            return null;
+        }
+    }
+
     /** Waits on the calling thread. */
     Lease acquire(List<LockName> names, Request request, Wait wait) {
         requireOpen();

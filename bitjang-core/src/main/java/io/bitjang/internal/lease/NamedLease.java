@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
 
 /** A lease by name, or by several names in order, with its settings. Immutable. */
 public final class NamedLease implements LeaseLock {
@@ -75,7 +76,7 @@ public final class NamedLease implements LeaseLock {
         return with(request.notFreeBefore(Limits.duration("time before it is free", duration)));
     }
 
-    private LeaseLock with(Request changed) {
+    private NamedLease with(Request changed) {
         return new NamedLease(engine, names, changed);
     }
 
@@ -97,6 +98,12 @@ public final class NamedLease implements LeaseLock {
             throw new AlreadyLockedException(holder == null ? names.get(0) : holder.name(), holder, "");
         }
         return engine.granted(names, request, outcome);
+    }
+
+    /** Without a deadline and deaf to interrupts: the caller may wait for the database, so a lock that is free costs no other thread. */
+    Lease acquireHere() {
+        @Nullable Lease quick = engine.tryIfQuiet(names, request);
+        return quick == null ? engine.acquire(names, request, Wait.forever()) : quick;
     }
 
     @Override
@@ -138,7 +145,7 @@ public final class NamedLease implements LeaseLock {
         return new ThreadLock(unseen(), names.get(0));
     }
 
-    private LeaseLock unseen() {
+    private NamedLease unseen() {
         return with(request.asUnseen());
     }
 

@@ -3,7 +3,6 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
-import io.bitjang.LeaseLock;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
@@ -22,11 +21,11 @@ final class ThreadLock implements Lock {
     /** Who has it, how often. Replaced by the owning thread only, so no lock is needed. */
     private record Hold(Thread thread, Lease lease, int count) {}
 
-    private final LeaseLock lock;
+    private final NamedLease lock;
     private final LockName name;
     private volatile @Nullable Hold hold;
 
-    ThreadLock(LeaseLock lock, LockName name) {
+    ThreadLock(NamedLease lock, LockName name) {
         this.lock = lock;
         this.name = name;
     }
@@ -38,7 +37,9 @@ final class ThreadLock implements Lock {
             while (true) {
                 interrupted |= Thread.interrupted();
                 try {
-                    acquire(Wait.forever());
+                    if (!reentered()) {
+                        begin(lock.acquireHere());
+                    }
                     return;
                 } catch (LockException e) {
                     if (!Thread.interrupted()) {
@@ -112,18 +113,14 @@ final class ThreadLock implements Lock {
             throw new InterruptedException();
         }
         try {
-            acquire(wait);
+            if (!reentered()) {
+                begin(lock.acquire(wait));
+            }
         } catch (LockException e) {
             if (e.getCause() instanceof InterruptedException && Thread.interrupted()) {
                 throw (InterruptedException) new InterruptedException(e.getMessage()).initCause(e);
             }
             throw e;
-        }
-    }
-
-    private void acquire(Wait wait) {
-        if (!reentered()) {
-            begin(lock.acquire(wait));
         }
     }
 

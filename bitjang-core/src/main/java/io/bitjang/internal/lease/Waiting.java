@@ -86,6 +86,12 @@ final class Waiting {
         return queues.get(names);
     }
 
+    /** Whether nobody here waits for these locks, and nobody elsewhere did a moment ago. */
+    boolean isQuiet(List<LockName> names) {
+        Turn turn = turns.get(names);
+        return queues.get(names) == null && (turn == null || turn.isOver());
+    }
+
     /** Whether another queue of this process waits for one of these locks. */
     boolean wantedByOtherQueues(WaitQueue queue) {
         return queues.values().stream()

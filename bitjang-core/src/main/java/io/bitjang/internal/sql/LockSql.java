@@ -12,7 +12,6 @@ final class LockSql {
     private static final String NOBODY_WAITS = "0";
     private static final String SOMEBODY_WAITS = "CASE WHEN c.wanted <> 0 THEN 2 ELSE 0 END";
     private static final String ANOTHER_WAITS = "CASE WHEN c.wanted <> 0 AND c.wanted <> :me THEN 2 ELSE 0 END";
-    private static final String WANTED_BY_OTHERS = "CASE WHEN c.wanted = :me THEN 0 ELSE c.wanted END";
 
     private final Dialect dialect;
     private final Tables tables;
@@ -20,6 +19,7 @@ final class LockSql {
     private final String now;
 
     final Sql take;
+    final Sql reenter;
     final Sql handOver;
     final Sql release;
     final Sql releaseWithCaller;
@@ -51,37 +51,20 @@ final class LockSql {
         this.tables = tables;
         this.locks = tables.locks();
         this.now = dialect.now();
-        String again = "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now;
-        take = change(Change.of(
-                        locks, Lock.EXCLUSIVE, "(c.lock_id IS NULL OR c.expires_at <= " + now + " OR " + again + ")")
-                .set("fence", "CASE WHEN " + again + " THEN c.fence ELSE " + nextFence() + " END")
-                .set("reserved", "CASE WHEN " + again + " THEN c.reserved ELSE :reserve END")
-                .set("acquired_at", "CASE WHEN " + again + " THEN c.acquired_at ELSE " + now + " END")
-                .set("taken_from", "CASE WHEN c.lock_id IS NOT NULL AND c.expires_at <= " + now + " THEN c.owner END")
-                .set(
-                        "expires_at",
-                        "CASE WHEN " + again + " THEN GREATEST(c.expires_at, " + now + " + :micros)" + " ELSE " + now
-                                + " + :micros END")
-                .set("lock_id", "CASE WHEN " + again + " THEN c.lock_id ELSE :lockId END")
-                .set("owner", ":owner")
-                .set("note", ":note")
-                .set("wanted", WANTED_BY_OTHERS)
-                .set("forced", "NULL")
-                .answering(
-                        "fence",
-                        "CASE WHEN " + again + " THEN 1 WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + "
-                                + ANOTHER_WAITS));
-        handOver = change(Change.of(locks, Lock.EXCLUSIVE, "c.lock_id = :from")
-                .set("fence", nextFence())
-                .set("reserved", ":reserve")
-                .set("acquired_at", now)
-                .set("expires_at", now + " + :micros")
+        take = Sql.parse(dialect.take(grant("(c.lock_id IS NULL OR c.expires_at <= " + now + ")")
+                .set("taken_from", "CASE WHEN c.lock_id IS NOT NULL THEN c.owner END")
                 .set("lock_id", ":lockId")
                 .set("owner", ":owner")
-                .set("note", ":note")
-                .set("wanted", WANTED_BY_OTHERS)
+                .answering("fence", "CASE WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + " + ANOTHER_WAITS)));
+        reenter = change(
+                Change.of(locks, Lock.EXCLUSIVE, "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now)
+                        .set("expires_at", "GREATEST(c.expires_at, " + now + " + :micros)")
+                        .set("note", ":note")
+                        .answering("fence", "1 + " + ANOTHER_WAITS));
+        handOver = change(grant("c.lock_id = :from")
                 .set("taken_from", "NULL")
-                .set("forced", "NULL")
+                .set("lock_id", ":lockId")
+                .set("owner", ":owner")
                 .answering("fence", ANOTHER_WAITS));
         release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PAST_PINS)
                 .answering("fence", SOMEBODY_WAITS));
@@ -185,6 +168,18 @@ final class LockSql {
                 .toString());
     }
 
+    /** To someone new. */
+    private Change.Builder grant(String condition) {
+        return Change.of(locks, Lock.EXCLUSIVE, condition)
+                .set("fence", "GREATEST(c.fence + c.reserved + 1, " + now + ")")
+                .set("reserved", ":reserve")
+                .set("acquired_at", now)
+                .set("expires_at", now + " + :micros")
+                .set("note", ":note")
+                .set("wanted", "CASE WHEN c.wanted = :me THEN 0 ELSE c.wanted END")
+                .set("forced", "NULL");
+    }
+
     private Change.Builder free(String condition, Lock lock) {
         return Change.of(locks, lock, condition)
                 .notifying(tables.channel())
@@ -192,11 +187,6 @@ final class LockSql {
                 .set("expires_at", now)
                 .set("taken_from", "NULL")
                 .set("wanted", ":mark");
-    }
-
-    /** Larger than every one before, also than those that were used in a holder's process; and as large as the time, at least. */
-    private String nextFence() {
-        return "GREATEST(c.fence + c.reserved + 1, " + now + ")";
     }
 
     private Sql force(String condition) {

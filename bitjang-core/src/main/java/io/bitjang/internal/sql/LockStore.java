@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockStore {
 
-    /** How many names are remembered as free on MySQL before all are forgotten. */
+    /** How many names are remembered as free before all are forgotten. */
     private static final int MAX_BELIEVED_FREE = 10_000;
 
     private final Database database;
@@ -31,8 +31,8 @@ public final class LockStore {
     private final @Nullable Sql insertGranted;
 
     /**
-     * MySQL only: locks that this instance released last, whose rows can be taken without reading them first. A wrong belief
-     * costs one more statement, nothing else.
+     * Locks that this instance released last: they are taken by the cheapest statement, which can do nothing else. A wrong
+     * belief costs one more statement, nothing else.
      */
     private final Set<LockName> believedFree = ConcurrentHashMap.newKeySet();
 
@@ -54,6 +54,10 @@ public final class LockStore {
     public Answer acquire(LockName name, Claim claim) {
         Params params = claim(Params.of(name), claim).set("micros", claim.micros());
         return database.run(session -> {
+            OptionalLong taken = believedFree.remove(name) ? session.number(sql.take, params) : OptionalLong.empty();
+            if (taken.isPresent()) {
+                return Answer.granted(claim.secret(), taken.getAsLong());
+            }
             if (upsert == null) {
                 return changeOrInsert(session, name, claim, params);
             }
@@ -77,39 +81,26 @@ public final class LockStore {
         return Answer.refused(row);
     }
 
-    /**
-     * MySQL has no statement that inserts or takes without ever waiting. What is believed to be free is taken in one statement;
-     * otherwise a plain read, which waits for nobody, decides.
-     */
+    /** MySQL has no statement that inserts or takes without ever waiting: a plain read, which waits for nobody, decides. */
     private Answer changeOrInsert(Session session, LockName name, Claim claim, Params params) throws SQLException {
-        if (believedFree.remove(name)) {
-            OptionalLong taken = session.number(sql.take, params);
-            if (taken.isPresent()) {
-                return taken(session, name, claim, taken.getAsLong());
-            }
-        }
         List<LockRow> rows = session.query(sql.read, params, LockRow::read);
         if (rows.isEmpty()) {
             OptionalLong inserted = session.number(insertGranted(), params);
             return inserted.isPresent() ? Answer.granted(claim.secret(), inserted.getAsLong()) : Answer.refused(null);
         }
         LockRow row = rows.get(0);
-        if (row.held() && (claim.again() == null || !claim.again().equals(row.owner()))) {
+        if (!row.held()) {
+            OptionalLong taken = session.number(sql.take, params);
+            return taken.isPresent() ? Answer.granted(claim.secret(), taken.getAsLong()) : Answer.refused(null);
+        }
+        if (claim.again() == null || !claim.again().equals(row.owner())) {
             return Answer.refused(row);
         }
-        OptionalLong taken = session.number(sql.take, params);
-        return taken.isPresent()
-                ? taken(session, name, claim, taken.getAsLong())
-                : row.held() ? notChanged(row, claim) : Answer.refused(null);
-    }
-
-    /** A re-entered lock keeps its lock id, which one number can't tell: it is read. */
-    private Answer taken(Session session, LockName name, Claim claim, long encoded) throws SQLException {
-        Answer answer = Answer.granted(claim.secret(), encoded);
-        if (!answer.reentered()) {
-            return answer;
+        if (session.number(sql.reenter, params).isEmpty()) {
+            return notChanged(row, claim);
         }
-        List<LockRow> rows = session.query(sql.read, Params.of(name), LockRow::read);
+        // a re-entered lock keeps its lock id, which one number can't tell
+        rows = session.query(sql.read, Params.of(name), LockRow::read);
         return rows.isEmpty() ? Answer.refused(null) : Answer.of(rows.get(0), claim);
     }
 
@@ -212,7 +203,7 @@ public final class LockStore {
     public OptionalLong release(LockName name, String secret, boolean wantedAgain) {
         Params params = Params.of(name).set("lockId", secret).set("mark", wantedAgain ? me : 0);
         OptionalLong released = database.run(session -> session.number(sql.release, params));
-        if (released.isPresent() && insertGranted != null) {
+        if (released.isPresent()) {
             if (believedFree.size() >= MAX_BELIEVED_FREE) {
                 believedFree.clear();
             }

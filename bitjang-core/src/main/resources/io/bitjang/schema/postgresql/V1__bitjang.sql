@@ -14,6 +14,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   wanted      int NOT NULL DEFAULT 0,            -- the number of a process that waits for it; 0 for none
   taken_from  varchar(255),                      -- whose expired lock this grant took over
   forced      varchar(1000),                     -- who took it away, and why
+  flags       smallint NOT NULL DEFAULT 0,       -- what the last change answered: 2 if others waited
   probes      bigint NOT NULL DEFAULT 0,         -- written to find out what became of an attempt
   PRIMARY KEY (type, id)
 ) WITH (fillfactor = 50);
