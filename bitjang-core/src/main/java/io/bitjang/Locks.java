@@ -274,15 +274,17 @@ public final class Locks implements AutoCloseable {
             Workers workers = new Workers();
             Workers sessionWorkers = new Workers(); // a session that hangs must not keep a lease from its renewal
             Events events = new Events(listeners);
+            SessionStore sessions = new SessionStore(dataSource, sessionDataSource, database.dialect(), tables);
             return new Locks(
                     new LeaseEngine(
                             database,
                             tables,
+                            sessions,
                             new Settings(owner, lease, offline, audit, notifications),
                             workers,
                             events),
                     new SessionEngine(
-                            new SessionStore(dataSource, sessionDataSource, database.dialect(), tables),
+                            sessions,
                             new SessionSettings(owner, sessionWaiters, maxSessionLocks),
                             sessionWorkers,
                             events),

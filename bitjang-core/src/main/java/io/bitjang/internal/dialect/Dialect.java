@@ -10,6 +10,10 @@ import java.util.OptionalInt;
  */
 public interface Dialect {
 
+    /** The flags of a lock that was taken, from its row as it is afterwards. */
+    String FLAGS_WHEN_TAKEN =
+            "CASE WHEN c.taken_from IS NOT NULL THEN 4 ELSE 0 END + CASE WHEN c.wanted <> 0 THEN 2 ELSE 0 END";
+
     /** The short name: of the scripts' folder, and in messages. */
     String id();
 
@@ -42,22 +46,14 @@ public interface Dialect {
     /** Whether {@link #listedRows()} is bound as one JSON text {@code :rows} or as arrays. */
     boolean bindsJson();
 
-    /** How a lock is acquired. */
-    enum Acquire {
-        /** One statement inserts, takes over, re-enters or refuses, and tells the row as it is then. */
-        UPSERT,
-        /** A known row is changed without waiting; an unknown one is read first and inserted if absent. */
-        CHANGE_THEN_INSERT
-    }
-
-    /** How a lock is acquired here. */
-    Acquire acquire();
-
     /**
-     * The one statement of {@link Acquire#UPSERT}; answers with the columns given and a column {@code changed}: 1 with the row as it
-     * is afterwards, 0 with a row that was only read.
+     * One statement that inserts, takes over, re-enters or refuses; answers with the columns given and a column {@code changed}: 1
+     * with the row as it is afterwards, 0 with a row that was only read. Empty where there is none that never waits: there a row is
+     * read first, and changed or inserted.
      */
-    String upsert(String table, String columns);
+    default String upsert(String table, String columns) {
+        return "";
+    }
 
     /** How several locks are acquired together. */
     enum AcquireAll {
@@ -81,9 +77,9 @@ public interface Dialect {
     /** Inserts the absent of the listed rows as free ones. */
     String insertFree(String table);
 
-    /** Inserts one granted row unless there is one; answers with the encoded fence. */
+    /** Inserts one granted row unless there is one; answers with the encoded fence. Empty where there is an upsert. */
     default String insertGranted(String table) {
-        throw new IllegalStateException(id() + " acquires by upsert");
+        return "";
     }
 
     /** What a guard adds to its SELECT, to pin the row until the end of the transaction. */

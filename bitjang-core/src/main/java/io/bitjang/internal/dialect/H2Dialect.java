@@ -22,6 +22,15 @@ final class H2Dialect implements Dialect {
     /** The flags are of the row as it was; only a change of the answer itself needs the row as it is then. */
     @Override
     public String write(Change change) {
+        return write(change, change.encode("c." + change.answer));
+    }
+
+    @Override
+    public String take(Change change) {
+        return write(change, "c.fence * 8 + " + FLAGS_WHEN_TAKEN);
+    }
+
+    private static String write(Change change, String answer) {
         return """
             SELECT %4$s FROM %5$s TABLE (
               UPDATE %1$s c SET
@@ -31,7 +40,7 @@ final class H2Dialect implements Dialect {
                         change.table,
                         change.assignments((column, value) -> column + " = " + value),
                         change.condition,
-                        change.encode("c." + change.answer),
+                        answer,
                         change.keepsAnswer() ? "OLD" : "FINAL");
     }
 
@@ -61,11 +70,6 @@ final class H2Dialect implements Dialect {
         return """
             DELETE FROM %1$s WHERE type = :type AND id = :id AND (type, id) IN (
               SELECT type, id FROM %1$s WHERE type = :type AND id = :id AND %2$s FOR UPDATE SKIP LOCKED)""".formatted(table, condition);
-    }
-
-    @Override
-    public Acquire acquire() {
-        return Acquire.UPSERT;
     }
 
     /**

@@ -46,11 +46,6 @@ final class MariaDbDialect extends MySqlFamily {
     }
 
     @Override
-    public Acquire acquire() {
-        return Acquire.UPSERT;
-    }
-
-    @Override
     public String upsert(String table, String columns) {
         return NOWAIT + """
             INSERT INTO %1$s (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)

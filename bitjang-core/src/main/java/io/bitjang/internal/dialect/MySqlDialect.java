@@ -54,16 +54,6 @@ final class MySqlDialect extends MySqlFamily {
     }
 
     @Override
-    public Acquire acquire() {
-        return Acquire.CHANGE_THEN_INSERT;
-    }
-
-    @Override
-    public String upsert(String table, String columns) {
-        throw new IllegalStateException("MySQL has no upsert that does not wait");
-    }
-
-    @Override
     public String insertGranted(String table) {
         return """
             INSERT IGNORE INTO %1$s (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)

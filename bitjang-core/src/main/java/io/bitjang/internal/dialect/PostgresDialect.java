@@ -65,8 +65,7 @@ final class PostgresDialect implements Dialect {
                 type = excluded.type,
                 %4$s
              WHERE %5$s
-            RETURNING c.fence * 8 + CASE WHEN c.taken_from IS NOT NULL THEN 4 ELSE 0 END
-                + CASE WHEN c.wanted <> 0 THEN 2 ELSE 0 END""".formatted(change.table, NOW, boundedWait(), set(change), change.condition);
+            RETURNING c.fence * 8 + %6$s""".formatted(change.table, NOW, boundedWait(), set(change), change.condition, FLAGS_WHEN_TAKEN);
     }
 
     private static String set(Change change) {
@@ -91,11 +90,6 @@ final class PostgresDialect implements Dialect {
     @Override
     public boolean bindsJson() {
         return false;
-    }
-
-    @Override
-    public Acquire acquire() {
-        return Acquire.UPSERT;
     }
 
     /**

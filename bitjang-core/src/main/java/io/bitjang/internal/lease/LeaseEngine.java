@@ -15,6 +15,7 @@ import io.bitjang.internal.sql.GuardSql;
 import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
@@ -51,14 +52,20 @@ public final class LeaseEngine {
     final Attempts attempts;
     final OwnRow ownRow;
     final Renewer renewer;
-    private final Notifications notifications;
+    private final Bell bell;
     private final Waiting waiting;
     final Releases releases;
     private final Map<LockName, LeaseHandle> heldHere = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Over a database whose tables are there. */
-    public LeaseEngine(Database database, Tables tables, Settings settings, Workers workers, Events events) {
+    public LeaseEngine(
+            Database database,
+            Tables tables,
+            SessionStore sessions,
+            Settings settings,
+            Workers workers,
+            Events events) {
         this.store = new LockStore(database, tables);
         this.guard = store.guard();
         this.settings = settings;
@@ -68,13 +75,16 @@ public final class LeaseEngine {
         this.attempts = new Attempts(store, late);
         this.ownRow = new OwnRow(store);
         this.renewer = new Renewer(store, ownRow, attempts, workers, events);
-        this.notifications = new Notifications(
-                database,
-                tables.channel(),
-                settings.notifications(),
-                names -> waiting().notified(names),
-                () -> waiting().isEmpty());
-        this.waiting = new Waiting(this, store, workers, notifications);
+        boolean gates = settings.notifications() && sessions.hasGates();
+        this.bell = gates
+                ? new SessionGate(this, sessions)
+                : new Notifications(
+                        database,
+                        tables.channel(),
+                        settings.notifications(),
+                        names -> waiting().notified(names),
+                        () -> waiting().isEmpty());
+        this.waiting = new Waiting(this, store, workers, bell);
         this.releases = new Releases(this, waiting, late, events);
     }
 
@@ -317,6 +327,17 @@ public final class LeaseEngine {
         return lease != null && lease.active() && lease.names().equals(names);
     }
 
+    /** Whether anyone here waits for just this lock. */
+    boolean waits(LockName name) {
+        return waiting.queueFor(List.of(name)) != null;
+    }
+
+    /** It is most likely free, and whoever waits for it here is the first in line: they try. */
+    void isFree(LockName name) {
+        store.believeFree(name);
+        waiting.goFirst(name);
+    }
+
     /** Gives back all leases in one statement, fails those who wait. */
     public void close() {
         if (!closed.compareAndSet(false, true)) {
@@ -334,7 +355,7 @@ public final class LeaseEngine {
             giveBack(rows.subList(from, Math.min(rows.size(), from + BATCH)));
         }
         late.lastTry();
-        notifications.close();
+        bell.close();
     }
 
     /** In one statement; where one locked row fails it as a whole, one by one. */

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Listens for the database's word that a lock was freed, on a thread and a connection that exist only while someone waits. Where
  * there is no such thing, or it fails, the poller does the work. Thread-safe.
  */
-final class Notifications {
+final class Notifications implements Bell {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final Duration LINGER = Duration.ofSeconds(3);
@@ -54,8 +54,8 @@ final class Notifications {
         this.state = new AtomicReference<>(possible ? State.OFF : State.CLOSED);
     }
 
-    /** Someone waits. */
-    void want() {
+    @Override
+    public void want(List<LockName> names) {
         if (retry.passed() && state.compareAndSet(State.OFF, State.STARTING)) {
             Thread started = Workers.named("bitjang-listener").newThread(this::listen);
             thread = started;
@@ -63,12 +63,18 @@ final class Notifications {
         }
     }
 
-    /** Whether notifications are being received. */
-    boolean active() {
+    @Override
+    public boolean works() {
         return state.get() == State.LISTENING;
     }
 
-    void close() {
+    @Override
+    public boolean willRing(List<LockName> names) {
+        return works();
+    }
+
+    @Override
+    public void close() {
         state.set(State.CLOSED);
         Thread running = thread;
         if (running != null) {

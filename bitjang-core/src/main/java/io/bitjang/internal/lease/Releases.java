@@ -81,10 +81,7 @@ final class Releases {
         OwnRow.Result result = attempts.repeatable(key.name(), "could not be released", () -> {
             try {
                 return ownRow.attempt(
-                        key,
-                        true,
-                        ONE_SECOND,
-                        () -> store.release(key.name(), key.secret(), waiting.queueFor(List.of(key.name())) != null));
+                        key, true, ONE_SECOND, () -> store.release(key.name(), key.secret(), engine.waits(key.name())));
             } catch (DatabaseException e) {
                 unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
                 throw e;
@@ -219,7 +216,7 @@ final class Releases {
         int together = names.size() > 1 ? releaseTogether(lease) : 0;
         boolean othersWait = false;
         for (LockName name : together == names.size() ? List.<LockName>of() : names) {
-            boolean wantedAgain = waiting.queueFor(List.of(name)) != null;
+            boolean wantedAgain = engine.waits(name);
             OwnRow.Result result =
                     ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret, wantedAgain));
             othersWait |= Answer.wanted(result.answer());

@@ -32,7 +32,7 @@ final class Turn extends Locked {
     void granted(boolean wantedByOthers) {
         locked(() -> {
             long now = Ticks.now();
-            if (wantedByOthers && !wanted || now - lastUsed > MEMORY_NANOS) {
+            if (wantedByOthers && !wanted || now - lastUsed > SHORT_NANOS) {
                 begin(now, wantedByOthers);
             }
             lastUsed = now;
@@ -65,17 +65,22 @@ final class Turn extends Locked {
     }
 
     /** The lock was really freed: after more than a moment of it, the others go first. Answers when this process may try again. */
-    long freed(boolean othersWait, long standBackNanos) {
+    long freed(boolean othersWait, boolean always, long standBackNanos) {
         return locked(() -> {
             long now = Ticks.now();
             lastUsed = now;
             wanted |= othersWait;
-            boolean yields = wanted && now - began > SHORT_NANOS;
+            boolean yields = always || wanted && now - began > SHORT_NANOS;
             if (yields) {
                 begin(now, false);
             }
             return standBackUntil = now + (yields ? standBackNanos : 0);
         });
+    }
+
+    /** It has come: nothing is to be left to others. */
+    void comes() {
+        locked(() -> standBackUntil = Ticks.now());
     }
 
     boolean standsBack() {

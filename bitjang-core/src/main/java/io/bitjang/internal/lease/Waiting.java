@@ -33,13 +33,14 @@ final class Waiting {
     private static final long CHANGED_POLL = Duration.ofMillis(5).toNanos();
     private static final long STAND_BACK = Duration.ofMillis(75).toNanos();
     private static final long STAND_BACK_NOTIFIED = Duration.ofMillis(15).toNanos();
+    private static final long IN_LINE = Duration.ofMillis(500).toNanos();
     private static final long MOST_HESITATION = Duration.ofMillis(1).toNanos();
     private static final int MAX_TURNS = 1000;
 
     private final LeaseEngine engine;
     private final LockStore store;
     private final Workers workers;
-    private final Notifications notifications;
+    private final Bell bell;
     private final Map<List<LockName>, WaitQueue> queues = new ConcurrentHashMap<>();
 
     /** The turns of queues that have emptied, while there is something to remember. */
@@ -48,11 +49,11 @@ final class Waiting {
     private final AtomicBoolean polling = new AtomicBoolean();
     private final Alarm alarm;
 
-    Waiting(LeaseEngine engine, LockStore store, Workers workers, Notifications notifications) {
+    Waiting(LeaseEngine engine, LockStore store, Workers workers, Bell bell) {
         this.engine = engine;
         this.store = store;
         this.workers = workers;
-        this.notifications = notifications;
+        this.bell = bell;
         this.alarm = new Alarm(workers, this::startPolling);
     }
 
@@ -69,6 +70,12 @@ final class Waiting {
         if (engine.holds(waiter.names())) {
             waiter.refused(null);
             queue.lookAgain(Long.MAX_VALUE, LOCAL_HOLDER_POLL, 0);
+            cleanUpOrSchedule(queue);
+        } else if (bell.keepsOrder(waiter.names())) {
+            if (queue.isFirst(waiter)) {
+                queue.notBefore(Ticks.now() + NOTIFIED_POLL);
+                bell.want(waiter.names());
+            }
             cleanUpOrSchedule(queue);
         } else if (queue.isFirst(waiter)) {
             attempt(queue);
@@ -89,7 +96,7 @@ final class Waiting {
     /** Whether nobody here waits for these locks, and nobody elsewhere did a moment ago. */
     boolean isQuiet(List<LockName> names) {
         Turn turn = turns.get(names);
-        return queues.get(names) == null && (turn == null || turn.isOver());
+        return queues.get(names) == null && (turn == null || turn.isOver()) && !bell.keepsOrder(names);
     }
 
     /** Whether another queue of this process waits for one of these locks. */
@@ -121,15 +128,26 @@ final class Waiting {
         }
     }
 
+    /** It is this process's turn with a lock that others want too. */
+    void goFirst(LockName name) {
+        WaitQueue queue = queues.get(List.of(name));
+        if (queue != null) {
+            queue.turn.comes();
+            attempt(queue);
+        }
+    }
+
     /** These locks were really freed here: if another process waits, it goes first. */
     void freed(List<LockName> names, boolean othersWait) {
-        long standBack = notifications.active() ? STAND_BACK_NOTIFIED : STAND_BACK;
+        bell.freed(names);
         WaitQueue queue = queues.get(names);
         Turn turn = queue != null ? queue.turn : turns.getOrDefault(names, new Turn());
-        long at = turn.freed(othersWait, standBack);
+        boolean inLine = bell.keepsOrder(names);
+        long at = turn.freed(othersWait, inLine, inLine ? IN_LINE : bell.works() ? STAND_BACK_NOTIFIED : STAND_BACK);
         if (queue != null) {
             queue.notBefore(at);
             alarm.setTo(at);
+            bell.want(names);
         } else {
             remember(names, turn);
         }
@@ -189,7 +207,7 @@ final class Waiting {
             if (granted) {
                 LeaseHandle lease = engine.granted(queue.names, first.request, outcome);
                 queue.attempted(true);
-                queue.turn.granted(outcome.answer().wanted());
+                queue.turn.granted(outcome.answer().wanted() || bell.keepsOrder(queue.names));
                 if (reserve > 0) {
                     engine.releases.beginRun(lease);
                 }
@@ -205,7 +223,7 @@ final class Waiting {
         } finally {
             if (!granted) {
                 onceMore = queue.attempted(false);
-                notifications.want();
+                bell.want(queue.names);
             }
             if (onceMore) {
                 attempt(queue);
@@ -293,9 +311,10 @@ final class Waiting {
         }
         if (held) {
             if (!here) {
-                notifications.want();
+                bell.want(queue.names);
             }
-            queue.lookAgain(holderEnds, here ? LOCAL_HOLDER_POLL : notifications.active() ? NOTIFIED_POLL : 0, fence);
+            queue.lookAgain(
+                    holderEnds, here ? LOCAL_HOLDER_POLL : bell.willRing(queue.names) ? NOTIFIED_POLL : 0, fence);
         } else {
             attempt(queue);
         }

@@ -18,6 +18,8 @@ final class LockSql {
     private final String locks;
     private final String now;
 
+    final Sql upsert;
+    final Sql insertGranted;
     final Sql take;
     final Sql reenter;
     final Sql handOver;
@@ -51,6 +53,8 @@ final class LockSql {
         this.tables = tables;
         this.locks = tables.locks();
         this.now = dialect.now();
+        upsert = Sql.parse(dialect.upsert(locks, columns("")));
+        insertGranted = Sql.parse(dialect.insertGranted(locks));
         take = Sql.parse(dialect.take(grant("(c.lock_id IS NULL OR c.expires_at <= " + now + ")")
                 .set("taken_from", "CASE WHEN c.lock_id IS NOT NULL THEN c.owner END")
                 .set("lock_id", ":lockId")
@@ -124,14 +128,6 @@ final class LockSql {
                         + " WHERE type = :type AND id = :id AND fence <= :fence AND :fence <= fence + reserved");
         auditTrail = Sql.parse("SELECT at_micros, kind, type, id, fence, from_owner, by_owner, reason FROM "
                 + tables.audit() + " ORDER BY seq DESC " + dialect.limit());
-    }
-
-    Sql upsert() {
-        return Sql.parse(dialect.upsert(locks, columns("")));
-    }
-
-    Sql insertGranted() {
-        return Sql.parse(dialect.insertGranted(locks));
     }
 
     Sql takeAll(int names) {

@@ -13,7 +13,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The operations on the table of locks, each as few statements as the database allows. Every method throws {@link
@@ -27,8 +26,6 @@ public final class LockStore {
     private final Database database;
     private final LockSql sql;
     private final boolean json;
-    private final @Nullable Sql upsert;
-    private final @Nullable Sql insertGranted;
 
     /**
      * Locks that this instance released last: they are taken by the cheapest statement, which can do nothing else. A wrong
@@ -45,9 +42,6 @@ public final class LockStore {
         Dialect dialect = database.dialect();
         this.sql = new LockSql(dialect, tables);
         this.json = dialect.bindsJson();
-        boolean upserts = dialect.acquire() == Dialect.Acquire.UPSERT;
-        this.upsert = upserts ? sql.upsert() : null;
-        this.insertGranted = upserts ? null : sql.insertGranted();
     }
 
     /** Takes one lock if it is free, expired, or its owner may re-enter. */
@@ -58,11 +52,11 @@ public final class LockStore {
             if (taken.isPresent()) {
                 return Answer.granted(claim.secret(), taken.getAsLong());
             }
-            if (upsert == null) {
+            if (sql.upsert.text().isEmpty()) {
                 return changeOrInsert(session, name, claim, params);
             }
-            List<Upserted> rows =
-                    session.query(upsert, params, row -> new Upserted(LockRow.read(row), row.getInt("changed") == 1));
+            List<Upserted> rows = session.query(
+                    sql.upsert, params, row -> new Upserted(LockRow.read(row), row.getInt("changed") == 1));
             Optional<Upserted> changed = rows.stream().filter(Upserted::changed).findFirst();
             if (changed.isPresent()) {
                 return Answer.of(changed.get().row, claim);
@@ -85,7 +79,7 @@ public final class LockStore {
     private Answer changeOrInsert(Session session, LockName name, Claim claim, Params params) throws SQLException {
         List<LockRow> rows = session.query(sql.read, params, LockRow::read);
         if (rows.isEmpty()) {
-            OptionalLong inserted = session.number(insertGranted(), params);
+            OptionalLong inserted = session.number(sql.insertGranted, params);
             return inserted.isPresent() ? Answer.granted(claim.secret(), inserted.getAsLong()) : Answer.refused(null);
         }
         LockRow row = rows.get(0);
@@ -102,13 +96,6 @@ public final class LockStore {
         // a re-entered lock keeps its lock id, which one number can't tell
         rows = session.query(sql.read, Params.of(name), LockRow::read);
         return rows.isEmpty() ? Answer.refused(null) : Answer.of(rows.get(0), claim);
-    }
-
-    private Sql insertGranted() {
-        if (insertGranted == null) {
-            throw new IllegalStateException("This dialect acquires by upsert");
-        }
-        return insertGranted;
     }
 
     /** Takes several locks, given in order, all or none. */
@@ -204,12 +191,17 @@ public final class LockStore {
         Params params = Params.of(name).set("lockId", secret).set("mark", wantedAgain ? me : 0);
         OptionalLong released = database.run(session -> session.number(sql.release, params));
         if (released.isPresent()) {
-            if (believedFree.size() >= MAX_BELIEVED_FREE) {
-                believedFree.clear();
-            }
-            believedFree.add(name);
+            believeFree(name);
         }
         return released;
+    }
+
+    /** It was freed a moment ago. */
+    public void believeFree(LockName name) {
+        if (believedFree.size() >= MAX_BELIEVED_FREE) {
+            believedFree.clear();
+        }
+        believedFree.add(name);
     }
 
     /** Frees the lock when it has been held for the given time. */

@@ -47,14 +47,28 @@ public final class SessionStore {
         return sql.shares();
     }
 
+    /** Whether processes can stand in line for a lease by a session lock. */
+    public boolean hasGates() {
+        return sql.dialect().hasGates();
+    }
+
     /** The key of a lock. */
     public Object key(LockName name) {
+        return sql.key(space(), name);
+    }
+
+    /** The key of the gate before a lease of this name. */
+    public Object gateKey(LockName name) {
+        return sql.key(space() + ".gate", name);
+    }
+
+    private String space() {
         @Nullable String known = space;
         if (known == null) {
             known = findSpace();
             space = known;
         }
-        return sql.key(known, name);
+        return known;
     }
 
     /** Where the server has one space for all its databases, the database of the tables is part of the key. */

@@ -150,10 +150,10 @@ public abstract class StatementCountContract extends OnObservedLocks {
         node.lease(name("job")).acquire(Wait.none()).close();
         other.lease(name("job")).acquire(Wait.none());
 
-        // MySQL: the belief that it is still free was wrong
+        // the belief that it is still free was wrong
         cost(
                 "refused",
-                is("mysql") ? 2 : 1,
+                2,
                 () -> assertThat(node.lease(name("job")).tryAcquire()).isEmpty());
         cost(
                 "refused again",

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import io.bitjang.LockException;
+import io.bitjang.LockName;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.SessionLink;
+import io.bitjang.internal.sql.SessionStore;
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.work.Workers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bell where the database can't notify but can block: processes that wait for the same lock stand in line for its gate, which is
+ * a session lock. The one that has the gate tries for the lock, polls for it if need be, and keeps the gate for a moment once it
+ * has the lock; so the others sleep in the database, in the order of their arrival, until the lock is freed.
+ *
+ * <p>It serves one lock at a time, on a thread and a connection that exist only while someone waits or has just waited. It decides
+ * nothing: who loses a gate, or never gets to one, polls. Thread-safe.
+ */
+final class SessionGate implements Bell {
+
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+
+    /** How long the connection is kept when nobody waits. */
+    private static final Duration LINGER = Duration.ofSeconds(3);
+
+    /** How long a holder keeps the gate at most: who waits longer than this may as well poll. */
+    private static final Duration LONGEST_HOLD = Duration.ofSeconds(2);
+
+    /** How long the server is asked to wait at a time. */
+    private static final Duration SLICE = Duration.ofSeconds(5);
+
+    private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long CLOSING_MILLIS = 1000;
+
+    private final LeaseEngine engine;
+    private final SessionStore store;
+    private final AtomicBoolean running = new AtomicBoolean();
+    private final AtomicReference<@Nullable LockName> next = new AtomicReference<>();
+    private volatile @Nullable LockName last;
+    private volatile @Nullable LockName standsFor;
+    private volatile @Nullable LockName passedFor;
+    private volatile @Nullable SessionLink link;
+    private volatile @Nullable Thread thread;
+    private volatile Deadline retry = Deadline.in(Duration.ZERO);
+    private volatile boolean closed;
+
+    SessionGate(LeaseEngine engine, SessionStore store) {
+        this.engine = engine;
+        this.store = store;
+    }
+
+    @Override
+    public void want(List<LockName> names) {
+        LockName name = names.get(0);
+        if (closed || names.size() > 1 || name.equals(standsFor) || name.equals(passedFor)) {
+            return;
+        }
+        next.compareAndSet(null, name);
+        if (retry.passed() && running.compareAndSet(false, true)) {
+            Thread started = Workers.named("bitjang-gate").newThread(this::run);
+            thread = started;
+            started.start();
+        }
+        LockSupport.unpark(thread);
+    }
+
+    @Override
+    public boolean works() {
+        return link != null;
+    }
+
+    @Override
+    public boolean willRing(List<LockName> names) {
+        return names.size() == 1 && names.get(0).equals(standsFor);
+    }
+
+    @Override
+    public boolean keepsOrder(List<LockName> names) {
+        return works() && names.size() == 1 && names.get(0).equals(last);
+    }
+
+    @Override
+    public void freed(List<LockName> names) {
+        if (names.get(0).equals(passedFor)) {
+            passedFor = null;
+            LockSupport.unpark(thread);
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        Thread running = thread;
+        SessionLink blocked = link;
+        if (running == null || !running.isAlive()) {
+            return;
+        }
+        if (standsFor != null && blocked != null) {
+            blocked.abort();
+        }
+        LockSupport.unpark(running);
+        try {
+            running.join(CLOSING_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        @Nullable SessionLink open = null;
+        try {
+            open = store.connect();
+            store.open(open);
+            link = open;
+            Deadline end = Deadline.in(LINGER);
+            while (!closed && !end.passed()) {
+                LockName name = next.getAndSet(null);
+                if (name == null) {
+                    LockSupport.parkNanos(LOOK_NANOS);
+                } else {
+                    standFor(name, open);
+                    end = Deadline.in(LINGER);
+                }
+            }
+        } catch (DatabaseException | LockException e) {
+            retry = Deadline.in(PAUSE_AFTER_FAILURE);
+            LOG.log(
+                    closed ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                    "Locks are polled for: no gate. " + e.getMessage());
+        } finally {
+            link = null;
+            standsFor = null;
+            passedFor = null;
+            if (open != null && !open.isClosed()) {
+                open.close();
+            }
+            running.set(false);
+        }
+    }
+
+    /** Stands in line, tries for the lock, and lets the next one try when the lock is freed. */
+    private void standFor(LockName name, SessionLink open) {
+        Object key = store.gateKey(name);
+        boolean passed = false;
+        last = name;
+        standsFor = name;
+        while (!closed && !passed && engine.waits(name)) {
+            passed = open.await(key, SLICE);
+        }
+        passedFor = passed ? name : null;
+        standsFor = null;
+        if (!passed) {
+            return;
+        }
+        engine.isFree(name);
+        @Nullable Deadline longest = null;
+        while (!closed && name.equals(passedFor)) {
+            boolean holds = engine.holds(List.of(name));
+            longest = !holds ? null : longest == null ? Deadline.in(LONGEST_HOLD) : longest;
+            if (holds ? longest != null && longest.passed() : !engine.waits(name)) {
+                break;
+            }
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+        passedFor = null;
+        open.release(key);
+    }
+}
