@@ -55,19 +55,16 @@ public interface Dialect {
         return "";
     }
 
-    /** How several locks are acquired together. */
-    enum AcquireAll {
-        /** One statement changes all rows or none; absent rows are inserted before. */
-        CHANGE,
-        /** One statement inserts or changes all rows; a held one makes it fail as a whole. */
-        UPSERT
-    }
-
-    /** How several locks are acquired together here. */
-    AcquireAll acquireAll();
-
-    /** The statement of {@link AcquireAll}, for so many names. */
+    /**
+     * Takes so many locks together: changes all rows or none; or, if it {@link #insertsAll}, inserts or changes all rows, and
+     * fails as a whole if one is held.
+     */
     String takeAll(String table, int names);
+
+    /** Whether absent rows are inserted by {@link #takeAll} itself. */
+    default boolean insertsAll() {
+        return false;
+    }
 
     /** Removes the row of one lock if it meets the condition, without waiting for a locked row where the database can. */
     default String delete(String table, String condition) {

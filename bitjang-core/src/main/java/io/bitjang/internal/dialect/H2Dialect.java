@@ -103,11 +103,6 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
-    public AcquireAll acquireAll() {
-        return AcquireAll.CHANGE;
-    }
-
-    @Override
     public String takeAll(String table, int names) {
         return """
             SELECT MAX(l.fence * 8 + CASE WHEN l.taken_from IS NOT NULL THEN 4 ELSE 0 END) FROM FINAL TABLE (

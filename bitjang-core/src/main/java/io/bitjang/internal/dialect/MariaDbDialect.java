@@ -67,8 +67,8 @@ final class MariaDbDialect extends MySqlFamily {
     }
 
     @Override
-    public AcquireAll acquireAll() {
-        return AcquireAll.UPSERT;
+    public boolean insertsAll() {
+        return true;
     }
 
     /** A held row raises 1690 (out of range), which undoes the whole statement. The rows are given in order. */

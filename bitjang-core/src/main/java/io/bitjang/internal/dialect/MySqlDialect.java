@@ -61,11 +61,6 @@ final class MySqlDialect extends MySqlFamily {
     }
 
     @Override
-    public AcquireAll acquireAll() {
-        return AcquireAll.CHANGE;
-    }
-
-    @Override
     public String takeAll(String table, int names) {
         return """
             UPDATE /*+ NO_MERGE(c) */ (

@@ -22,11 +22,6 @@ final class MySqlSessions implements SessionDialect {
     }
 
     @Override
-    public boolean hasGates() {
-        return true;
-    }
-
-    @Override
     public Object key(byte[] hash) {
         return HexFormat.of().formatHex(hash);
     }

@@ -123,11 +123,6 @@ final class PostgresDialect implements Dialect {
     }
 
     @Override
-    public AcquireAll acquireAll() {
-        return AcquireAll.CHANGE;
-    }
-
-    @Override
     public String takeAll(String table, int names) {
         return """
             WITH c AS MATERIALIZED (

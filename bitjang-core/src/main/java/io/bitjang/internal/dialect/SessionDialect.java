@@ -21,11 +21,6 @@ public interface SessionDialect {
         return false;
     }
 
-    /** Whether they serve as gates, at which processes stand in line for a lease: where the database can't notify. */
-    default boolean hasGates() {
-        return false;
-    }
-
     /** Makes sure that there is something to lock; empty where nothing is needed. Run in a transaction of its own. */
     default String prepare() {
         return "";

@@ -75,15 +75,14 @@ public final class LeaseEngine {
         this.attempts = new Attempts(store, late);
         this.ownRow = new OwnRow(store);
         this.renewer = new Renewer(store, ownRow, attempts, workers, events);
-        boolean gates = settings.notifications() && sessions.hasGates();
-        this.bell = gates
-                ? new SessionGate(this, sessions)
-                : new Notifications(
-                        database,
-                        tables.channel(),
-                        settings.notifications(),
-                        names -> waiting().notified(names),
-                        () -> waiting().isEmpty());
+        Bell notifications = new Notifications(
+                database,
+                tables.channel(),
+                settings.notifications(),
+                names -> waiting().kick(names),
+                () -> waiting().isEmpty());
+        boolean gates = settings.notifications() && sessions.shares();
+        this.bell = gates ? new SessionGate(this, sessions, notifications) : notifications;
         this.waiting = new Waiting(this, store, workers, bell);
         this.releases = new Releases(this, waiting, late, events);
     }
@@ -117,25 +116,18 @@ public final class LeaseEngine {
             events.tell(Kind.REFUSED, names, 0, request.owner(), holder == null ? null : holder.toString());
             return outcome;
         }
-        if (names.size() == 1) {
-            Kind kind = answer.reentered() ? Kind.REENTERED : answer.takenOver() ? Kind.TAKEN_OVER : Kind.ACQUIRED;
-            granted(names.get(0), answer.fence(), request.owner(), kind);
-        } else {
-            Map<LockName, LockRow> rows = answer.takenOver() ? takenFrom(names) : Map.of();
-            for (LockName name : names) {
-                LockRow row = rows.get(name);
-                Kind kind = row != null && row.takenFrom() != null ? Kind.TAKEN_OVER : Kind.ACQUIRED;
-                granted(name, answer.fence(), request.owner(), kind);
+        boolean whole = names.size() == 1;
+        Map<LockName, LockRow> rows = answer.takenOver() && !whole ? takenFrom(names) : Map.of();
+        for (LockName name : names) {
+            LockRow row = rows.get(name);
+            boolean takenOver = whole ? answer.takenOver() : row != null && row.takenFrom() != null;
+            Kind kind = answer.reentered() ? Kind.REENTERED : takenOver ? Kind.TAKEN_OVER : Kind.ACQUIRED;
+            events.tell(kind, List.of(name), answer.fence(), request.owner(), null);
+            if (takenOver && settings.audit()) {
+                audit(name, answer.fence());
             }
         }
         return outcome;
-    }
-
-    private void granted(LockName name, long fence, String owner, Kind kind) {
-        events.tell(kind, List.of(name), fence, owner, null);
-        if (kind == Kind.TAKEN_OVER && settings.audit()) {
-            audit(name, fence);
-        }
     }
 
     /** Which of several locks had expired in the hands of others is not told by the answer, but by the rows. */

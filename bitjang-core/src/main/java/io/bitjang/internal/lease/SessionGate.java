@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * a session lock. The one that has the gate tries for the lock, polls for it if need be, and keeps the gate for a moment once it
  * has the lock; so the others sleep in the database, in the order of their arrival, until the lock is freed.
  *
- * <p>It serves one lock at a time, on a thread and a connection that exist only while someone waits or has just waited. It decides
+ * <p>It serves one lock at a time, the others another bell, on a thread and a connection that exist only while someone waits or has just waited. It decides
  * nothing: who loses a gate, or never gets to one, polls. Thread-safe.
  */
 final class SessionGate implements Bell {
@@ -43,6 +43,7 @@ final class SessionGate implements Bell {
 
     private final LeaseEngine engine;
     private final SessionStore store;
+    private final Bell others;
     private final AtomicBoolean running = new AtomicBoolean();
     private final AtomicReference<@Nullable LockName> next = new AtomicReference<>();
     private volatile @Nullable LockName last;
@@ -53,18 +54,25 @@ final class SessionGate implements Bell {
     private volatile Deadline retry = Deadline.in(Duration.ZERO);
     private volatile boolean closed;
 
-    SessionGate(LeaseEngine engine, SessionStore store) {
+    SessionGate(LeaseEngine engine, SessionStore store, Bell others) {
         this.engine = engine;
         this.store = store;
+        this.others = others;
     }
 
     @Override
     public void want(List<LockName> names) {
         LockName name = names.get(0);
-        if (closed || names.size() > 1 || name.equals(standsFor) || name.equals(passedFor)) {
+        LockName busyFor = standsFor != null ? standsFor : passedFor;
+        if (name.equals(busyFor)) {
             return;
         }
-        next.compareAndSet(null, name);
+        boolean comesNext =
+                names.size() == 1 && busyFor == null && (next.compareAndSet(null, name) || name.equals(next.get()));
+        if (closed || !comesNext) {
+            others.want(names);
+            return;
+        }
         if (retry.passed() && running.compareAndSet(false, true)) {
             Thread started = Workers.named("bitjang-gate").newThread(this::run);
             thread = started;
@@ -75,17 +83,17 @@ final class SessionGate implements Bell {
 
     @Override
     public boolean works() {
-        return link != null;
+        return link != null || others.works();
     }
 
     @Override
     public boolean willRing(List<LockName> names) {
-        return names.size() == 1 && names.get(0).equals(standsFor);
+        return others.willRing(names) || names.size() == 1 && names.get(0).equals(standsFor);
     }
 
     @Override
     public boolean keepsOrder(List<LockName> names) {
-        return works() && names.size() == 1 && names.get(0).equals(last);
+        return link != null && names.size() == 1 && names.get(0).equals(last);
     }
 
     @Override
@@ -99,6 +107,7 @@ final class SessionGate implements Bell {
     @Override
     public void close() {
         closed = true;
+        others.close();
         Thread running = thread;
         SessionLink blocked = link;
         if (running == null || !running.isAlive()) {

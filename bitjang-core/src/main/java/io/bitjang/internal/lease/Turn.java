@@ -26,7 +26,6 @@ final class Turn extends Locked {
     private long lastUsed = began;
     private long standBackUntil = began;
     private boolean wanted;
-    private boolean had;
 
     /** The database has granted the lock. */
     void granted(boolean wantedByOthers) {
@@ -35,8 +34,7 @@ final class Turn extends Locked {
             if (wantedByOthers && !wanted || now - lastUsed > SHORT_NANOS) {
                 begin(now, wantedByOthers);
             }
-            lastUsed = now;
-            return had = true;
+            return lastUsed = now;
         });
     }
 
@@ -95,11 +93,6 @@ final class Turn extends Locked {
     /** The time, or the end of the standing back if that is sooner. */
     long ifStandingBack(long at) {
         return locked(() -> standsBack() && standBackUntil - at < 0 ? standBackUntil : at);
-    }
-
-    /** Whether this process has had the lock a moment ago. */
-    boolean isRecent() {
-        return locked(() -> had && Ticks.now() - lastUsed < MEMORY_NANOS);
     }
 
     /** Whether nothing is lost if it is forgotten. */

@@ -16,7 +16,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +33,6 @@ final class Waiting {
     private static final long STAND_BACK = Duration.ofMillis(75).toNanos();
     private static final long STAND_BACK_NOTIFIED = Duration.ofMillis(15).toNanos();
     private static final long IN_LINE = Duration.ofMillis(500).toNanos();
-    private static final long MOST_HESITATION = Duration.ofMillis(1).toNanos();
     private static final int MAX_TURNS = 1000;
 
     private final LeaseEngine engine;
@@ -112,22 +110,6 @@ final class Waiting {
                 .forEach(this::attempt);
     }
 
-    /**
-     * Another process has freed these locks. The server tells all who listen in the same order each time: whoever had it a moment
-     * ago lets a chance decide, or the last in that order would never be the first.
-     */
-    void notified(List<LockName> freed) {
-        for (WaitQueue queue : queues.values()) {
-            if (!Collections.disjoint(queue.names, freed)) {
-                if (queue.turn.isRecent()) {
-                    workers.after(ThreadLocalRandom.current().nextLong(MOST_HESITATION), () -> attempt(queue));
-                } else {
-                    attempt(queue);
-                }
-            }
-        }
-    }
-
     /** It is this process's turn with a lock that others want too. */
     void goFirst(LockName name) {
         WaitQueue queue = queues.get(List.of(name));
@@ -157,14 +139,9 @@ final class Waiting {
     /** One has left without a lease. */
     void left(LeaseWaiter waiter) {
         WaitQueue queue = queues.get(waiter.names());
-        if (queue != null && queue.retireIfEmpty()) {
-            retired(queue);
+        if (queue != null) {
+            cleanUpOrSchedule(queue);
         }
-    }
-
-    private void retired(WaitQueue queue) {
-        remember(queue.names, queue.turn);
-        queues.remove(queue.names, queue);
     }
 
     private void remember(List<LockName> names, Turn turn) {
@@ -245,7 +222,8 @@ final class Waiting {
 
     private void cleanUpOrSchedule(WaitQueue queue) {
         if (queue.retireIfEmpty()) {
-            retired(queue);
+            remember(queue.names, queue.turn);
+            queues.remove(queue.names, queue);
             return;
         }
         long at = queue.nextPoll();

@@ -100,10 +100,7 @@ public final class LockStore {
 
     /** Takes several locks, given in order, all or none. */
     public Answer acquireAll(List<LockName> names, Claim claim) {
-        return switch (database.dialect().acquireAll()) {
-            case CHANGE -> changeAll(names, claim);
-            case UPSERT -> upsertAll(names, claim);
-        };
+        return database.dialect().insertsAll() ? upsertAll(names, claim) : changeAll(names, claim);
     }
 
     private Answer changeAll(List<LockName> names, Claim claim) {
@@ -143,7 +140,7 @@ public final class LockStore {
             }
             throw e;
         }
-        long fence = highestFence(taken);
+        long fence = taken.stream().mapToLong(each -> each >> 3).max().orElseThrow();
         if (taken.stream().anyMatch(other -> other >> 3 != fence)) {
             List<Listed> rows = names.stream()
                     .map(name -> new Listed(name, claim.secret(), 0))
@@ -157,15 +154,9 @@ public final class LockStore {
                         DatabaseException.Meaning.FAILED, "A group of locks got no common fence", e.sqlException());
             }
         }
-        return Answer.granted(claim.secret(), fence << 3 | flags(taken));
-    }
-
-    private static long highestFence(List<Long> encoded) {
-        return encoded.stream().mapToLong(each -> each >> 3).max().orElseThrow();
-    }
-
-    private static long flags(List<Long> encoded) {
-        return encoded.stream().mapToLong(each -> each & 7).reduce(0, (a, b) -> a | b);
+        return Answer.granted(
+                claim.secret(),
+                fence << 3 | taken.stream().mapToLong(each -> each & 7).reduce(0, (a, b) -> a | b));
     }
 
     /** Gives the lock from one holder to the next. Refused if the former does not have it, or its row is pinned. */

@@ -47,11 +47,6 @@ public final class SessionStore {
         return sql.shares();
     }
 
-    /** Whether processes can stand in line for a lease by a session lock. */
-    public boolean hasGates() {
-        return sql.dialect().hasGates();
-    }
-
     /** The key of a lock. */
     public Object key(LockName name) {
         return sql.key(space(), name);
