@@ -10,14 +10,16 @@ interface Bell {
     /** Someone here waits for locks that another process has. */
     void want(List<LockName> names);
 
-    /** Whether it works: who frees a lock need not leave the others much time. */
-    boolean works();
-
     /** Whether it will ring for these, so that they need hardly be polled for. */
     boolean willRing(List<LockName> names);
 
     /** Whether processes take these in the order in which they asked the bell: then nobody tries before it rings. */
     default boolean keepsOrder(List<LockName> names) {
+        return false;
+    }
+
+    /** Whether another process goes first. */
+    default boolean isBehind(List<LockName> names) {
         return false;
     }
 

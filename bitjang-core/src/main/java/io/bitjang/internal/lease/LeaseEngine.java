@@ -30,7 +30,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -302,10 +301,6 @@ public final class LeaseEngine {
             lease.lose("it was taken away by " + reason);
         }
         waiting.kick(List.of(name));
-    }
-
-    void callBack(Consumer<Lease> callback, Lease lease) {
-        workers.callBack(() -> callback.accept(lease));
     }
 
     boolean holds(LockRow row) {

@@ -133,7 +133,7 @@ final class LeaseHandle extends Locked implements Lease {
             return lost || !callbacks.add(callback);
         });
         if (lostBefore) {
-            engine.callBack(callback, this);
+            engine.workers.callBack(() -> callback.accept(this));
         }
         return this;
     }
@@ -260,7 +260,8 @@ final class LeaseHandle extends Locked implements Lease {
         });
         if (ended) {
             engine.lost(this, reason);
-            locked(() -> List.copyOf(callbacks)).forEach(callback -> engine.callBack(callback, this));
+            locked(() -> List.copyOf(callbacks))
+                    .forEach(callback -> engine.workers.callBack(() -> callback.accept(this)));
         }
         return ended;
     }

@@ -64,13 +64,8 @@ final class Notifications implements Bell {
     }
 
     @Override
-    public boolean works() {
-        return state.get() == State.LISTENING;
-    }
-
-    @Override
     public boolean willRing(List<LockName> names) {
-        return works();
+        return state.get() == State.LISTENING;
     }
 
     @Override

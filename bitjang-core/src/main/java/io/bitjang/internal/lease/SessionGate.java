@@ -63,13 +63,15 @@ final class SessionGate implements Bell {
     @Override
     public void want(List<LockName> names) {
         LockName name = names.get(0);
-        LockName busyFor = standsFor != null ? standsFor : passedFor;
-        if (name.equals(busyFor)) {
+        if (name.equals(standsFor)) {
             return;
         }
-        boolean comesNext =
-                names.size() == 1 && busyFor == null && (next.compareAndSet(null, name) || name.equals(next.get()));
+        boolean comesNext = names.size() == 1
+                && passedFor == null
+                && standsFor == null
+                && (next.compareAndSet(null, name) || name.equals(next.get()));
         if (closed || !comesNext) {
+            // also for the first in line: whoever has the lock may never have stood in it
             others.want(names);
             return;
         }
@@ -82,13 +84,13 @@ final class SessionGate implements Bell {
     }
 
     @Override
-    public boolean works() {
-        return link != null || others.works();
+    public boolean willRing(List<LockName> names) {
+        return others.willRing(names) || isBehind(names);
     }
 
     @Override
-    public boolean willRing(List<LockName> names) {
-        return others.willRing(names) || names.size() == 1 && names.get(0).equals(standsFor);
+    public boolean isBehind(List<LockName> names) {
+        return names.size() == 1 && names.get(0).equals(standsFor);
     }
 
     @Override

@@ -43,6 +43,7 @@ final class WaitQueue extends Locked {
     private int polls;
     private long seen;
     private int failures;
+    private boolean left;
 
     WaitQueue(List<LockName> names, Turn turn) {
         this.names = names;
@@ -136,11 +137,17 @@ final class WaitQueue extends Locked {
             failures = 0;
             polls = fence == seen ? polls + 1 : 0;
             seen = fence;
+            left &= fence == 0;
             long interval = POLL_NANOS[Math.min(polls / POLLS_PER_STEP, POLL_NANOS.length - 1)];
             interval += ThreadLocalRandom.current().nextLong(interval / 4);
             long wait = Math.min(Math.max(interval, atLeastNanos), Math.max(holderEndsNanos, 1_000_000));
             return nextPoll = turn.ifStandingBack(Ticks.now() + wait);
         });
+    }
+
+    /** The lock is free, and others are to go first: true once, as long as it is not seen held again. */
+    boolean leavesItToOthers() {
+        return locked(() -> left = !left);
     }
 
     /** The database failed: the pauses grow. */

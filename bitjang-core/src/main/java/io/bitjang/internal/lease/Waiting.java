@@ -125,7 +125,8 @@ final class Waiting {
         WaitQueue queue = queues.get(names);
         Turn turn = queue != null ? queue.turn : turns.getOrDefault(names, new Turn());
         boolean inLine = bell.keepsOrder(names);
-        long at = turn.freed(othersWait, inLine, inLine ? IN_LINE : bell.works() ? STAND_BACK_NOTIFIED : STAND_BACK);
+        long at = turn.freed(
+                othersWait, inLine, inLine ? IN_LINE : bell.willRing(names) ? STAND_BACK_NOTIFIED : STAND_BACK);
         if (queue != null) {
             queue.notBefore(at);
             alarm.setTo(at);
@@ -293,6 +294,8 @@ final class Waiting {
             }
             queue.lookAgain(
                     holderEnds, here ? LOCAL_HOLDER_POLL : bell.willRing(queue.names) ? NOTIFIED_POLL : 0, fence);
+        } else if (bell.isBehind(queue.names) && queue.leavesItToOthers()) {
+            queue.lookAgain(Long.MAX_VALUE, NOTIFIED_POLL, 0);
         } else {
             attempt(queue);
         }

@@ -53,7 +53,7 @@ public final class LockStore {
                 return Answer.granted(claim.secret(), taken.getAsLong());
             }
             if (sql.upsert.text().isEmpty()) {
-                return changeOrInsert(session, name, claim, params);
+                return changeOrInsert(session, claim, params);
             }
             List<Upserted> rows = session.query(
                     sql.upsert, params, row -> new Upserted(LockRow.read(row), row.getInt("changed") == 1));
@@ -76,13 +76,12 @@ public final class LockStore {
     }
 
     /** MySQL has no statement that inserts or takes without ever waiting: a plain read, which waits for nobody, decides. */
-    private Answer changeOrInsert(Session session, LockName name, Claim claim, Params params) throws SQLException {
-        List<LockRow> rows = session.query(sql.read, params, LockRow::read);
-        if (rows.isEmpty()) {
+    private Answer changeOrInsert(Session session, Claim claim, Params params) throws SQLException {
+        LockRow row = session.row(sql.read, params).orElse(null);
+        if (row == null) {
             OptionalLong inserted = session.number(sql.insertGranted, params);
             return inserted.isPresent() ? Answer.granted(claim.secret(), inserted.getAsLong()) : Answer.refused(null);
         }
-        LockRow row = rows.get(0);
         if (!row.held()) {
             OptionalLong taken = session.number(sql.take, params);
             return taken.isPresent() ? Answer.granted(claim.secret(), taken.getAsLong()) : Answer.refused(null);
@@ -94,8 +93,9 @@ public final class LockStore {
             return notChanged(row, claim);
         }
         // a re-entered lock keeps its lock id, which one number can't tell
-        rows = session.query(sql.read, Params.of(name), LockRow::read);
-        return rows.isEmpty() ? Answer.refused(null) : Answer.of(rows.get(0), claim);
+        return session.row(sql.read, params)
+                .map(again -> Answer.of(again, claim))
+                .orElse(Answer.refused(null));
     }
 
     /** Takes several locks, given in order, all or none. */
@@ -235,8 +235,7 @@ public final class LockStore {
 
     /** The row of a lock. */
     public Optional<LockRow> read(LockName name) {
-        return database.run(session -> session.query(sql.read, Params.of(name), LockRow::read)).stream()
-                .findFirst();
+        return database.run(session -> session.row(sql.read, Params.of(name)));
     }
 
     /** The rows of several locks, those that are there. */
@@ -249,9 +248,7 @@ public final class LockStore {
 
     /** The row, if the lock is held under this secret now. */
     public Optional<LockRow> check(LockName name, String secret) {
-        Params params = Params.of(name).set("lockId", secret);
-        return database.run(session -> session.query(sql.check, params, LockRow::read)).stream()
-                .findFirst();
+        return database.run(session -> session.row(sql.check, Params.of(name).set("lockId", secret)));
     }
 
     /**
@@ -262,8 +259,7 @@ public final class LockStore {
     public Optional<LockRow> resolve(LockName name, String secret) {
         return database.run(session -> {
             boolean written = session.number(sql.probe, Params.of(name)).isPresent();
-            Optional<LockRow> row = session.query(sql.read, Params.of(name), LockRow::read).stream()
-                    .findFirst();
+            Optional<LockRow> row = session.row(sql.read, Params.of(name));
             if (!written && row.isPresent() && !row.get().isOf(secret)) {
                 throw new SQLException("The row is locked", "55P03");
             }

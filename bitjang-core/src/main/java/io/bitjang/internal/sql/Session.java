@@ -11,6 +11,7 @@ import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Statements on one open connection. Not thread-safe. */
@@ -42,6 +43,11 @@ public final class Session {
             requireReplicated(statement);
             return result;
         }
+    }
+
+    /** The row of a lock, if there is one. */
+    Optional<LockRow> row(Sql sql, Params params) throws SQLException {
+        return query(sql, params, LockRow::read).stream().findFirst();
     }
 
     /** Runs a statement that answers with the number of changed rows. */

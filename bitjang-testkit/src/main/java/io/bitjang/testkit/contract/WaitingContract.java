@@ -217,8 +217,8 @@ public abstract class WaitingContract extends OnObservedLocks {
             seen.reset();
             held.close();
             waiter.result().close();
-            boolean read =
-                    seen.statements().stream().anyMatch(sql -> sql.startsWith("SELECT") && !sql.contains("MERGE"));
+            boolean read = seen.statements().stream()
+                    .anyMatch(sql -> sql.startsWith("SELECT") && !sql.contains("MERGE") && !sql.contains("advisory"));
             withoutReading += read ? 0 : 1;
         }
 

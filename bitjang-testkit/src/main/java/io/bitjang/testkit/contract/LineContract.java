@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.bitjang.Lease;
+import io.bitjang.Locks;
+import io.bitjang.Wait;
+import io.bitjang.testkit.CountingDataSource;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Where the database can block, the processes that wait for the same lock stand in line: they get it in the order of their arrival
+ * and hardly poll; and nothing depends on the line but that.
+ */
+public abstract class LineContract extends OnObservedLocks {
+
+    private final List<String> order = Collections.synchronizedList(new ArrayList<>());
+
+    /** For the databases. */
+    protected LineContract() {}
+
+    private record Node(String owner, Locks locks, CountingDataSource seen) {}
+
+    private Node newNode(String owner) {
+        CountingDataSource its = new CountingDataSource(pool);
+        return new Node(owner, closing(Locks.builder(its).owner(owner).build()), its);
+    }
+
+    /** How many sessions of the server wait for a session lock right now. */
+    private int inLine() throws SQLException {
+        String waiting = database.name().equals("postgresql")
+                ? "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"
+                : "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock'";
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(waiting)) {
+            row.next();
+            return row.getInt(1);
+        }
+    }
+
+    private Crew.Job<Boolean> waits(Node node) {
+        return crew.start(() -> {
+            try (Lease lease = node.locks.lease(name("a")).acquire(Wait.forever())) {
+                order.add(node.owner);
+            }
+            return true;
+        });
+    }
+
+    /** The first one of a line waits for the lock itself, with the gate in its hands. */
+    private Crew.Job<Boolean> waitsFirst(Node node) throws Exception {
+        Crew.Job<Boolean> job = waits(node);
+        Crew.eventually(
+                "the first one has passed the gate",
+                () -> node.seen.statements().stream()
+                        .anyMatch(sql -> sql.contains("pg_advisory_lock") || sql.contains("GET_LOCK")));
+        job.untilItWaits();
+        return job;
+    }
+
+    private Crew.Job<Boolean> waitsBehind(Node node, int place) throws Exception {
+        Crew.Job<Boolean> job = waits(node);
+        Crew.eventually(node.owner + " stands in line", () -> inLine() == place);
+        return job;
+    }
+
+    @Test
+    void processes_get_a_lock_in_the_order_in_which_they_came() throws Exception {
+        List<Node> nodes = List.of(newNode("a"), newNode("b"), newNode("c"), newNode("d"));
+        for (int round = 0; round < 4; round++) {
+            order.clear();
+            Lease held = locks.lease(name("a")).acquire(Wait.forever());
+            List<Crew.Job<Boolean>> jobs = new ArrayList<>();
+            jobs.add(waitsFirst(nodes.get(0)));
+            for (int i = 1; i < nodes.size(); i++) {
+                jobs.add(waitsBehind(nodes.get(i), i));
+            }
+            held.close();
+            for (Crew.Job<Boolean> job : jobs) {
+                job.result();
+            }
+            assertThat(order).as("round %s", round).containsExactly("a", "b", "c", "d");
+        }
+    }
+
+    @Test
+    void who_stands_in_line_hardly_polls() throws Exception {
+        Lease held = locks.lease(name("a")).acquire(Wait.forever());
+        Crew.Job<Boolean> first = waitsFirst(newNode("a"));
+        Node second = newNode("b");
+        Crew.Job<Boolean> behind = waitsBehind(second, 1);
+        second.seen.reset();
+        Thread.sleep(2000);
+        int trips = second.seen.roundTrips();
+        held.close();
+        first.result();
+        behind.result();
+
+        // every 50 ms would be 33 and more
+        assertThat(trips).as("round trips in two seconds").isLessThanOrEqualTo(8);
+    }
+
+    @Test
+    void a_holder_for_whom_nobody_waits_keeps_no_connection() throws Exception {
+        Lease held = locks.lease(name("a")).acquire(Wait.forever());
+        Node next = newNode("a");
+        var waiter = crew.start(() -> next.locks.lease(name("a")).acquire(Wait.forever()));
+        waiter.untilItWaits();
+        held.close();
+        Lease lease = waiter.result();
+
+        Crew.eventually(
+                "all connections are back", () -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+        assertThat(lease.isHeld()).isTrue();
+        lease.close();
+    }
+
+    @Test
+    void a_session_that_is_killed_in_line_costs_nobody_the_lock() throws Exception {
+        Lease held = locks.lease(name("a")).lasting(Duration.ofMinutes(1)).acquire(Wait.forever());
+        Crew.Job<Boolean> first = waitsFirst(newNode("a"));
+        Crew.Job<Boolean> behind = waitsBehind(newNode("b"), 1);
+        try (Connection mine = database.dataSource().getConnection()) {
+            database.killSessions(mine);
+        }
+        held.close();
+
+        assertThat(first.result()).isTrue();
+        assertThat(behind.result()).isTrue();
+    }
+
+    @Test
+    void who_stands_behind_a_process_that_hangs_gets_the_lock_all_the_same() throws Exception {
+        Lease held = locks.lease(name("a")).acquire(Wait.forever());
+        Node stuck = newNode("stuck");
+        waitsFirst(stuck);
+        Crew.Job<Boolean> behind = waitsBehind(newNode("b"), 1);
+        Gate gate = closing(new Gate());
+        stuck.seen.onStatement(sql -> gate.pass());
+        held.close();
+
+        assertThat(behind.result()).isTrue();
+        assertThat(order).containsExactly("b");
+        stuck.seen.clearHooks();
+    }
+
+    @Test
+    void a_line_for_one_lock_does_not_keep_others_waiting() throws Exception {
+        Lease held = locks.lease(name("a")).acquire(Wait.forever());
+        Node node = newNode("a");
+        Crew.Job<Boolean> first = waitsFirst(node);
+        Lease heldToo = locks.lease(name("b")).acquire(Wait.forever());
+        var second = crew.start(() -> node.locks.lease(name("b")).acquire(Wait.forever()));
+        second.untilItWaits();
+        heldToo.close();
+        second.result().close();
+        held.close();
+
+        assertThat(first.result()).isTrue();
+    }
+}
