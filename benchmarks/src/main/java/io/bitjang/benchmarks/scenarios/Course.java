@@ -8,8 +8,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -60,6 +62,19 @@ public final class Course {
             }
         }
         return turns;
+    }
+
+    /** One place after the other, for those who need processes of their own; in a short run the peers show themselves at one. */
+    List<List<Turn>> placeByPlace() {
+        Set<String> shown = new HashSet<>();
+        return places.stream()
+                .map(place -> turns(turn -> turn.place().equals(place)
+                        && turn.entry().excludes()
+                        && (turn.entry().role() == Catalogue.Role.BITJANG
+                                || !brief
+                                || shown.add(turn.entry().name()))))
+                .filter(turns -> !turns.isEmpty())
+                .toList();
     }
 
     /** The order of a round: nobody is always first. */
