@@ -214,8 +214,9 @@ public final class Locks implements AutoCloseable {
         }
 
         /**
-         * Whether PostgreSQL's notifications are used while someone waits, which takes one connection of the pool meanwhile; on by
-         * default. Switch it off behind a pooler in transaction mode, or with a pool of one connection.
+         * Whether this process stands in line with others while it waits for a lease (but for H2) and listens for PostgreSQL's
+         * notifications, which takes one connection of the pool each meanwhile; on by default. Switch it off behind a pooler in
+         * transaction mode, or with a pool of one or two connections: then it polls.
          */
         public Builder notifications(boolean on) {
             this.notifications = on;
