@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bell where the database can't notify but can block: processes that wait for the same lock stand in line for its gate, which is
+ * A bell where the database can block: processes that wait for the same lock stand in line for its gate, which is
  * a session lock. The one that has the gate tries for the lock, polls for it if need be, and keeps the gate for a moment once it
  * has the lock; so the others sleep in the database, in the order of their arrival, until the lock is freed.
  *

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * All queues of an instance, and the one poller that serves them: it reads the rows of all names that are waited for in one
- * statement, and makes an attempt only where the lock looks free. Where the database can notify, a notification comes first and
- * the poll is the safety net. Callers never wait on the database itself, so no deadline depends on it. Thread-safe.
+ * statement, and makes an attempt only where the lock looks free. Where the database can block or notify, a {@link Bell} comes
+ * first and the poll is the safety net. Callers never wait on the database itself, so no deadline depends on it. Thread-safe.
  */
 final class Waiting {
 
