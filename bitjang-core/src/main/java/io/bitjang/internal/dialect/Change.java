@@ -21,6 +21,8 @@ public final class Change {
         EXCLUSIVE,
         /** Past a pin, where the database can tell the two apart. */
         PAST_PINS,
+        /** The same, but waits a moment for a row that is locked for a moment, where that is faster. */
+        PATIENT,
         /** By the one who has pinned it: another's renewal of the row for a moment is waited for. */
         PINNED
     }

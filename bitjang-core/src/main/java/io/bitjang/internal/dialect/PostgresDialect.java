@@ -23,7 +23,7 @@ final class PostgresDialect implements Dialect {
      */
     @Override
     public String write(Change change) {
-        if (change.lock == Change.Lock.PAST_PINS) {
+        if (change.lock == Change.Lock.PATIENT) {
             return """
                 UPDATE %1$s c SET
                     %2$s,
@@ -40,7 +40,8 @@ final class PostgresDialect implements Dialect {
               FROM c WHERE l.type = c.type AND l.id = c.id""".formatted(
                                 change.table,
                                 change.condition,
-                                change.lock == Change.Lock.PINNED ? "NO KEY UPDATE" : "UPDATE SKIP LOCKED",
+                                (change.lock == Change.Lock.EXCLUSIVE ? "UPDATE" : "NO KEY UPDATE")
+                                        + (change.lock == Change.Lock.PINNED ? "" : " SKIP LOCKED"),
                                 set(change),
                                 change.flags)
                 + answer(change, "l");
@@ -60,7 +61,9 @@ final class PostgresDialect implements Dialect {
     public String take(Change change) {
         return """
             INSERT INTO %1$s AS c (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
-            SELECT :type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %2$s + :micros, :note WHERE %3$s
+            SELECT :type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %2$s + :micros, :note
+             WHERE NOT EXISTS (SELECT 1 FROM %1$s o WHERE o.type = :type AND o.id = :id AND o.lock_id IS NOT NULL
+                                  AND o.expires_at > %2$s) AND %3$s
             ON CONFLICT (type, id) DO UPDATE SET
                 type = excluded.type,
                 %4$s

@@ -7,8 +7,8 @@ import java.util.List;
 /** How those who wait hear from the database that a lock was freed. Where they can't, the poller does the work. Thread-safe. */
 interface Bell {
 
-    /** Someone here waits for locks that another process has. */
-    void want(List<LockName> names);
+    /** Someone here waits for locks that another process has. Answers whether nobody here should try before it rings. */
+    boolean want(List<LockName> names);
 
     /** Whether it will ring for these, so that they need hardly be polled for. */
     boolean willRing(List<LockName> names);

@@ -55,12 +55,13 @@ final class Notifications implements Bell {
     }
 
     @Override
-    public void want(List<LockName> names) {
+    public boolean want(List<LockName> names) {
         if (retry.passed() && state.compareAndSet(State.OFF, State.STARTING)) {
             Thread started = Workers.named("bitjang-listener").newThread(this::listen);
             thread = started;
             started.start();
         }
+        return false;
     }
 
     @Override

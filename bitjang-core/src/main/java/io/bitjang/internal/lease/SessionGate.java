@@ -31,14 +31,19 @@ final class SessionGate implements Bell {
     /** How long the connection is kept when nobody waits. */
     private static final Duration LINGER = Duration.ofSeconds(3);
 
-    /** How long a holder keeps the gate at most: who waits longer than this may as well poll. */
-    private static final Duration LONGEST_HOLD = Duration.ofSeconds(2);
-
     /** How long the server is asked to wait at a time. */
     private static final Duration SLICE = Duration.ofSeconds(5);
 
+    /** When it has not answered for so long after that, the connection is cut. */
+    private static final Duration SILENCE = SLICE.plusSeconds(2);
+
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);
+    private static final Duration PAUSE_AFTER_REFUSAL = Duration.ofHours(1);
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** A holder keeps the gate for two seconds at most: who waits longer than this may as well poll. */
+    private static final int MOST_LOOKS = 20;
+
     private static final long CLOSING_MILLIS = 1000;
 
     private final LeaseEngine engine;
@@ -61,26 +66,24 @@ final class SessionGate implements Bell {
     }
 
     @Override
-    public void want(List<LockName> names) {
+    public boolean want(List<LockName> names) {
         LockName name = names.get(0);
-        if (name.equals(standsFor)) {
-            return;
+        if (isBehind(names)) {
+            return true;
         }
-        boolean comesNext = names.size() == 1
-                && passedFor == null
-                && standsFor == null
-                && (next.compareAndSet(null, name) || name.equals(next.get()));
-        if (closed || !comesNext) {
+        boolean mayStand = names.size() == 1 && !closed && retry.passed() && standsFor == null && passedFor == null;
+        if (!mayStand || !next.compareAndSet(null, name) && !name.equals(next.get())) {
             // also for the first in line: whoever has the lock may never have stood in it
             others.want(names);
-            return;
+            return false;
         }
-        if (retry.passed() && running.compareAndSet(false, true)) {
+        if (running.compareAndSet(false, true)) {
             Thread started = Workers.named("bitjang-gate").newThread(this::run);
             thread = started;
             started.start();
         }
         LockSupport.unpark(thread);
+        return true;
     }
 
     @Override
@@ -90,6 +93,13 @@ final class SessionGate implements Bell {
 
     @Override
     public boolean isBehind(List<LockName> names) {
+        SessionLink open = link;
+        if (open != null && open.unanswered().compareTo(SILENCE) > 0) {
+            // cut, the thread comes back with an exception
+            standsFor = null;
+            link = null;
+            engine.workers.callBack(open::abort);
+        }
         return names.size() == 1 && names.get(0).equals(standsFor);
     }
 
@@ -110,17 +120,16 @@ final class SessionGate implements Bell {
     public void close() {
         closed = true;
         others.close();
-        Thread running = thread;
-        SessionLink blocked = link;
-        if (running == null || !running.isAlive()) {
-            return;
+        Thread at = thread;
+        SessionLink open = link;
+        if (open != null && !open.unanswered().isZero()) {
+            open.abort();
         }
-        if (standsFor != null && blocked != null) {
-            blocked.abort();
-        }
-        LockSupport.unpark(running);
+        LockSupport.unpark(at);
         try {
-            running.join(CLOSING_MILLIS);
+            if (at != null) {
+                at.join(CLOSING_MILLIS);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -130,8 +139,8 @@ final class SessionGate implements Bell {
         @Nullable SessionLink open = null;
         try {
             open = store.connect();
-            store.open(open);
             link = open;
+            store.open(open);
             Deadline end = Deadline.in(LINGER);
             while (!closed && !end.passed()) {
                 LockName name = next.getAndSet(null);
@@ -143,14 +152,14 @@ final class SessionGate implements Bell {
                 }
             }
         } catch (DatabaseException | LockException e) {
-            retry = Deadline.in(PAUSE_AFTER_FAILURE);
-            LOG.log(
-                    closed ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
-                    "Locks are polled for: no gate. " + e.getMessage());
+            retry = Deadline.in(e instanceof LockException ? PAUSE_AFTER_REFUSAL : PAUSE_AFTER_FAILURE);
+            System.Logger.Level level = closed ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING;
+            LOG.log(level, "Locks are polled for, without a line: " + e.getMessage());
         } finally {
             link = null;
             standsFor = null;
             passedFor = null;
+            next.set(null);
             if (open != null && !open.isClosed()) {
                 open.close();
             }
@@ -173,13 +182,10 @@ final class SessionGate implements Bell {
             return;
         }
         engine.isFree(name);
-        @Nullable Deadline longest = null;
-        while (!closed && name.equals(passedFor)) {
-            boolean holds = engine.holds(List.of(name));
-            longest = !holds ? null : longest == null ? Deadline.in(LONGEST_HOLD) : longest;
-            if (holds ? longest != null && longest.passed() : !engine.waits(name)) {
-                break;
-            }
+        int looks = 0;
+        while (!closed
+                && name.equals(passedFor)
+                && (engine.holds(List.of(name)) ? looks++ < MOST_LOOKS : engine.waits(name))) {
             LockSupport.parkNanos(LOOK_NANOS);
         }
         passedFor = null;

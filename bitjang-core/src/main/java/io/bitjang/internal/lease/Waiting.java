@@ -69,14 +69,13 @@ final class Waiting {
             waiter.refused(null);
             queue.lookAgain(Long.MAX_VALUE, LOCAL_HOLDER_POLL, 0);
             cleanUpOrSchedule(queue);
-        } else if (bell.keepsOrder(waiter.names())) {
-            if (queue.isFirst(waiter)) {
-                queue.notBefore(Ticks.now() + NOTIFIED_POLL);
-                bell.want(waiter.names());
-            }
-            cleanUpOrSchedule(queue);
         } else if (queue.isFirst(waiter)) {
-            attempt(queue);
+            if (bell.keepsOrder(waiter.names()) && bell.want(waiter.names())) {
+                queue.notBefore(Ticks.now() + NOTIFIED_POLL);
+                cleanUpOrSchedule(queue);
+            } else {
+                attempt(queue);
+            }
         }
     }
 
@@ -106,7 +105,7 @@ final class Waiting {
     /** One of these locks may be free now: whoever waits for it tries. */
     void kick(List<LockName> freed) {
         queues.values().stream()
-                .filter(queue -> !Collections.disjoint(queue.names, freed))
+                .filter(queue -> !Collections.disjoint(queue.names, freed) && !bell.isBehind(queue.names))
                 .forEach(this::attempt);
     }
 
@@ -177,7 +176,6 @@ final class Waiting {
             return;
         }
         boolean granted = false;
-        boolean onceMore = false;
         try {
             int reserve = queue.reserveFor(first);
             Attempts.Outcome outcome = engine.attempt(queue.names, first.request, reserve);
@@ -199,11 +197,7 @@ final class Waiting {
             queue.waiters().forEach(waiter -> waiter.failed(e));
             queue.failed();
         } finally {
-            if (!granted) {
-                onceMore = queue.attempted(false);
-                bell.want(queue.names);
-            }
-            if (onceMore) {
+            if (!granted && queue.attempted(false)) {
                 attempt(queue);
             } else {
                 cleanUpOrSchedule(queue);
@@ -217,6 +211,7 @@ final class Waiting {
             look(queue, Map.of(holder.name(), holder));
         } else {
             queue.waiters().forEach(waiter -> waiter.refused(null));
+            bell.want(queue.names);
             queue.lookAgain(Long.MAX_VALUE, 0, 0);
         }
     }

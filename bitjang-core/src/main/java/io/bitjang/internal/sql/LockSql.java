@@ -70,17 +70,17 @@ final class LockSql {
                 .set("lock_id", ":lockId")
                 .set("owner", ":owner")
                 .answering("fence", ANOTHER_WAITS));
-        release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PAST_PINS)
+        release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PATIENT)
                 .answering("fence", SOMEBODY_WAITS));
         releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PINNED).answering("fence", SOMEBODY_WAITS));
-        releaseAt = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId")
+        releaseAt = change(Change.of(locks, Lock.PATIENT, "c.lock_id = :lockId")
                 .set("expires_at", "c.acquired_at + :micros")
                 .set("lock_id", ":lockIdOfNobody")
                 .answering("fence", NOBODY_WAITS));
         renew = expiry("GREATEST(c.expires_at, " + now + " + :micros)");
         extend = expiry("LEAST(c.expires_at + :micros, " + now + " + 315576000000000)");
         leave = expiry("LEAST(c.expires_at, " + now + " + :micros)");
-        settle = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId")
+        settle = change(Change.of(locks, Lock.PATIENT, "c.lock_id = :lockId")
                 .set("fence", ":fence")
                 .set("reserved", "0")
                 .answering("fence", NOBODY_WAITS));
@@ -104,7 +104,7 @@ final class LockSql {
         check = Sql.parse(byName + " AND l.lock_id = :lockId AND l.expires_at > " + now);
         guard = Sql.parse("SELECT " + columns("l") + ", " + dialect.seenBySnapshot(locks) + " AS seen FROM " + locks
                 + " l WHERE l.type = :type AND l.id = :id AND l.lock_id = :lockId " + dialect.pin());
-        probe = change(Change.of(locks, Lock.PAST_PINS, "1 = 1")
+        probe = change(Change.of(locks, Lock.PATIENT, "1 = 1")
                 .set("probes", "c.probes + 1")
                 .answering("probes", NOBODY_WAITS));
         insertFree = Sql.parse(dialect.insertFree(locks));
@@ -192,7 +192,7 @@ final class LockSql {
     }
 
     private Sql expiry(String value) {
-        return change(Change.of(locks, Lock.PAST_PINS, "c.lock_id = :lockId AND c.expires_at > " + now)
+        return change(Change.of(locks, Lock.PATIENT, "c.lock_id = :lockId AND c.expires_at > " + now)
                 .set("expires_at", value)
                 .answering("expires_at", NOBODY_WAITS));
     }

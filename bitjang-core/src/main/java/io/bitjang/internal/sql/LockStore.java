@@ -78,12 +78,11 @@ public final class LockStore {
     /** MySQL has no statement that inserts or takes without ever waiting: a plain read, which waits for nobody, decides. */
     private Answer changeOrInsert(Session session, Claim claim, Params params) throws SQLException {
         LockRow row = session.row(sql.read, params).orElse(null);
-        if (row == null) {
-            OptionalLong inserted = session.number(sql.insertGranted, params);
-            return inserted.isPresent() ? Answer.granted(claim.secret(), inserted.getAsLong()) : Answer.refused(null);
-        }
-        if (!row.held()) {
-            OptionalLong taken = session.number(sql.take, params);
+        if (row == null || !row.held()) {
+            OptionalLong taken = session.number(row == null ? sql.insertGranted : sql.take, params);
+            if (taken.isEmpty() && claim.again() != null) {
+                throw new SQLException("Another was faster, perhaps the same owner", "55P03");
+            }
             return taken.isPresent() ? Answer.granted(claim.secret(), taken.getAsLong()) : Answer.refused(null);
         }
         if (claim.again() == null || !claim.again().equals(row.owner())) {

@@ -82,6 +82,8 @@ public final class SessionStore {
     /** A connection for a session; nothing was asked on it yet. */
     public SessionLink connect() {
         try {
+            // first, because it takes a connection too
+            space();
             Connection connection = dataSource.getConnection();
             try {
                 return new SessionLink(connection, sql);
