@@ -7,13 +7,16 @@ import io.bitjang.benchmarks.report.Measurement;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** What a scenario needs to know about the run, and where it writes its figures down. */
 public final class Course {
@@ -50,13 +53,16 @@ public final class Course {
         this.say = say;
     }
 
-    /** Everyone at every place. */
+    /** Everyone at every place; in a short run the peers show themselves at one place each. */
     List<Turn> turns(Predicate<Turn> who) {
+        Set<String> shown = new HashSet<>();
         List<Turn> turns = new ArrayList<>();
         for (Place place : places) {
             for (Catalogue.Entry entry : Catalogue.at(place)) {
                 Turn turn = new Turn(place, entry);
-                if (takesPart.test(entry) && who.test(turn)) {
+                boolean everywhere =
+                        !brief || entry.role() == Catalogue.Role.BITJANG || entry.role() == Catalogue.Role.FLOOR;
+                if (takesPart.test(entry) && who.test(turn) && (everywhere || shown.add(entry.name()))) {
                     turns.add(turn);
                 }
             }
@@ -64,17 +70,14 @@ public final class Course {
         return turns;
     }
 
-    /** One place after the other, for those who need processes of their own; in a short run the peers show themselves at one. */
-    List<List<Turn>> placeByPlace() {
-        Set<String> shown = new HashSet<>();
-        return places.stream()
-                .map(place -> turns(turn -> turn.place().equals(place)
-                        && turn.entry().excludes()
-                        && (turn.entry().role() == Catalogue.Role.BITJANG
-                                || !brief
-                                || shown.add(turn.entry().name()))))
-                .filter(turns -> !turns.isEmpty())
-                .toList();
+    /** Those who need processes of their own: one place after the other, and in a short run only the main ones. */
+    Collection<List<Turn>> placeByPlace() {
+        Predicate<Catalogue.Entry> main = entry -> entry.role() == Catalogue.Role.PEER
+                || entry.name().equals(Catalogue.LEASE)
+                || entry.name().equals(Catalogue.SESSION);
+        return turns(turn -> turn.entry().excludes() && (!brief || main.test(turn.entry()))).stream()
+                .collect(Collectors.groupingBy(Turn::place, LinkedHashMap::new, Collectors.toList()))
+                .values();
     }
 
     /** The order of a round: nobody is always first. */
