@@ -7,6 +7,7 @@ import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
@@ -145,7 +146,7 @@ final class SessionGate implements Bell {
             while (!closed && !end.passed()) {
                 LockName name = next.getAndSet(null);
                 if (name == null) {
-                    LockSupport.parkNanos(LOOK_NANOS);
+                    Ticks.park(LOOK_NANOS);
                 } else {
                     standFor(name, open);
                     end = Deadline.in(LINGER);
@@ -186,7 +187,7 @@ final class SessionGate implements Bell {
         while (!closed
                 && name.equals(passedFor)
                 && (engine.holds(List.of(name)) ? looks++ < MOST_LOOKS : engine.waits(name))) {
-            LockSupport.parkNanos(LOOK_NANOS);
+            Ticks.park(LOOK_NANOS);
         }
         passedFor = null;
         open.release(key);

@@ -31,7 +31,7 @@ final class Waiting {
     private static final long NOTIFIED_POLL = Duration.ofMillis(500).toNanos();
     private static final long CHANGED_POLL = Duration.ofMillis(5).toNanos();
     private static final long STAND_BACK = Duration.ofMillis(75).toNanos();
-    private static final long STAND_BACK_NOTIFIED = Duration.ofMillis(15).toNanos();
+    private static final long BRIEFLY = Duration.ofMillis(15).toNanos();
     private static final long IN_LINE = Duration.ofMillis(500).toNanos();
     private static final int MAX_TURNS = 1000;
 
@@ -124,8 +124,7 @@ final class Waiting {
         WaitQueue queue = queues.get(names);
         Turn turn = queue != null ? queue.turn : turns.getOrDefault(names, new Turn());
         boolean inLine = bell.keepsOrder(names);
-        long at = turn.freed(
-                othersWait, inLine, inLine ? IN_LINE : bell.willRing(names) ? STAND_BACK_NOTIFIED : STAND_BACK);
+        long at = turn.freed(othersWait, inLine, inLine ? IN_LINE : bell.willRing(names) ? BRIEFLY : STAND_BACK);
         if (queue != null) {
             queue.notBefore(at);
             alarm.setTo(at);

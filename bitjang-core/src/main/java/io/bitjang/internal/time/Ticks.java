@@ -5,6 +5,7 @@ import io.bitjang.LockException;
 import io.bitjang.LockName;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** The monotonic clock, and sleeping by it. No other class of the core reads a clock or sleeps. */
@@ -15,6 +16,11 @@ public final class Ticks {
     /** Now, in nanoseconds of no particular origin. */
     public static long now() {
         return System.nanoTime();
+    }
+
+    /** Sleeps so long, or until the thread is unparked or interrupted. */
+    public static void park(long nanos) {
+        LockSupport.parkNanos(nanos);
     }
 
     /**

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Where the database can block, the processes that wait for the same lock stand in line: they get it in the order of their arrival
- * and hardly poll; and nothing depends on the line but that.
+ * and hardly poll; and nothing depends on the line but that. H2 can't block, so there they poll, and chance decides.
  */
 public abstract class LineContract extends OnObservedLocks {
 
@@ -33,6 +33,10 @@ public abstract class LineContract extends OnObservedLocks {
     private Node newNode(String owner) {
         CountingDataSource its = new CountingDataSource(pool);
         return new Node(owner, closing(Locks.builder(its).owner(owner).build()), its);
+    }
+
+    private boolean blocks() {
+        return !database.name().equals("h2");
     }
 
     /** How many sessions of the server wait for a session lock right now. */
@@ -62,16 +66,16 @@ public abstract class LineContract extends OnObservedLocks {
         Crew.Job<Boolean> job = waits(node);
         Crew.eventually(
                 "the first one has passed the gate",
-                () -> node.seen.statements().stream()
-                        .anyMatch(sql -> sql.contains("pg_advisory_lock") || sql.contains("GET_LOCK")));
-        job.untilItWaits();
-        return job;
+                () -> !blocks()
+                        || node.seen.statements().stream()
+                                .anyMatch(sql -> sql.contains("pg_advisory_lock") || sql.contains("GET_LOCK")));
+        return job.untilItWaits();
     }
 
     private Crew.Job<Boolean> waitsBehind(Node node, int place) throws Exception {
         Crew.Job<Boolean> job = waits(node);
-        Crew.eventually(node.owner + " stands in line", () -> inLine() == place);
-        return job;
+        Crew.eventually(node.owner + " stands in line", () -> !blocks() || inLine() == place);
+        return job.untilItWaits();
     }
 
     @Test
@@ -89,7 +93,9 @@ public abstract class LineContract extends OnObservedLocks {
             for (Crew.Job<Boolean> job : jobs) {
                 job.result();
             }
-            assertThat(order).as("round %s", round).containsExactly("a", "b", "c", "d");
+            assertThat(blocks() ? order : order.stream().sorted().toList())
+                    .as("round %s", round)
+                    .containsExactly("a", "b", "c", "d");
         }
     }
 
@@ -106,8 +112,8 @@ public abstract class LineContract extends OnObservedLocks {
         first.result();
         behind.result();
 
-        // every 50 ms would be 33 and more
-        assertThat(trips).as("round trips in two seconds").isLessThanOrEqualTo(8);
+        // every 50 to 62 ms is 32 to 40
+        assertThat(trips).as("round trips in two seconds").isBetween(blocks() ? 1 : 10, blocks() ? 8 : 42);
     }
 
     @Test
@@ -130,8 +136,10 @@ public abstract class LineContract extends OnObservedLocks {
         Lease held = locks.lease(name("a")).lasting(Duration.ofMinutes(1)).acquire(Wait.forever());
         Crew.Job<Boolean> first = waitsFirst(newNode("a"));
         Crew.Job<Boolean> behind = waitsBehind(newNode("b"), 1);
-        try (Connection mine = database.dataSource().getConnection()) {
-            database.killSessions(mine);
+        if (blocks()) {
+            try (Connection mine = database.dataSource().getConnection()) {
+                database.killSessions(mine);
+            }
         }
         held.close();
 
