@@ -226,7 +226,7 @@ public final class Locks implements AutoCloseable {
         /**
          * Where session locks get their connections, which they keep while a lock is held: best a small pool of their own to the
          * same server, past any pooler. The business data source by default, of which they then take one connection while locks
-         * are held, and one more while someone waits.
+         * are held, and one more while someone waits. A process that stands in line for a lease takes one of these, too.
          */
         public Builder sessionDataSource(DataSource source) {
             this.sessionDataSource = Objects.requireNonNull(source, "source");

@@ -18,12 +18,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bell where the database can block: processes that wait for the same lock stand in line for its gate, which is
- * a session lock. The one that has the gate tries for the lock, polls for it if need be, and keeps the gate for a moment once it
+ * A bell where the database can block: processes that wait for the same lock stand in line for its gate, which is a session lock.
+ * The one that has the gate tries for the lock, polls for it if need be, and keeps the gate for a moment once it
  * has the lock; so the others sleep in the database, in the order of their arrival, until the lock is freed.
  *
- * <p>It serves one lock at a time, the others another bell, on a thread and a connection that exist only while someone waits or has just waited. It decides
- * nothing: who loses a gate, or never gets to one, polls. Thread-safe.
+ * <p>It serves one lock at a time, on a thread and a connection that exist only while someone waits or has just waited; the others
+ * are left to another bell. It decides nothing: who loses a gate, or never gets to one, polls. Thread-safe.
  */
 final class SessionGate implements Bell {
 
