@@ -20,10 +20,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Takes session locks, gives them back, and watches over the sessions that hold them. Thread-safe. */
@@ -53,6 +55,9 @@ public final class SessionEngine {
     private final TransactionScope transactions;
     /** Which connection waits for which lock right now. */
     private final Map<LockName, SessionLink> awaited = new ConcurrentHashMap<>();
+
+    /** Sessions that are gone, and whose connections are about to be cut. */
+    private final Set<SessionLink> dying = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -329,6 +334,7 @@ public final class SessionEngine {
         if (!link.die()) {
             return;
         }
+        dying.add(link);
         links.forget(link);
         for (Holding holding : turns.on(link)) {
             if (holding.lose("its session died: " + reason)) {
@@ -337,7 +343,10 @@ public final class SessionEngine {
             }
         }
         // not on a worker: all of them may wait for this very link
-        workers.callBack(link::abort);
+        workers.callBack(() -> {
+            link.abort();
+            dying.remove(link);
+        });
     }
 
     void callBack(Runnable code) {
@@ -356,11 +365,11 @@ public final class SessionEngine {
         turns.everybody().forEach(waiter -> waiter.fail(closing()));
         links.close();
         List<CompletableFuture<Void>> closing = new ArrayList<>();
-        for (SessionLink link : links.all()) {
-            boolean waits = links.isWaiting(link) && !turns.any(link);
+        for (SessionLink link :
+                Stream.concat(links.all().stream(), dying.stream()).toList()) {
+            boolean waits = !link.die() || links.isWaiting(link) && !turns.any(link);
             turns.on(link).forEach(Holding::end);
             links.forget(link);
-            link.die();
             closing.add(CompletableFuture.runAsync(waits ? link::abort : link::close, workers::callBack)
                     .completeOnTimeout(null, CLOSING.toMillis(), TimeUnit.MILLISECONDS)
                     .thenRun(() -> {

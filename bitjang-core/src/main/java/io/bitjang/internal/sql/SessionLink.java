@@ -33,6 +33,8 @@ public final class SessionLink {
     /** Held for each statement. */
     private final ReentrantLock turn = new ReentrantLock();
 
+    private final ReentrantLock closing = new ReentrantLock();
+
     private final AtomicBoolean dead = new AtomicBoolean();
     private long session;
     private volatile long busySince;
@@ -273,39 +275,34 @@ public final class SessionLink {
         return closed;
     }
 
+    /** Once: a pool that gets a connection back twice may hand it out twice. Whoever comes second waits for the first. */
     private void closeQuietly() {
-        closed = true;
+        closing.lock();
         try {
-            connection.close();
+            if (!closed) {
+                connection.close();
+            }
         } catch (SQLException e) {
             LOG.log(System.Logger.Level.DEBUG, "A connection could not be closed", e);
+        } finally {
+            closed = true;
+            closing.unlock();
         }
     }
 
     private void end(boolean commit) {
-        turn.lock();
-        try {
+        on(open -> {
             if (commit) {
-                connection.commit();
+                open.commit();
             } else {
-                connection.rollback();
+                open.rollback();
             }
-        } catch (SQLException e) {
-            throw failure(e);
-        } finally {
-            turn.unlock();
-        }
+            return commit;
+        });
     }
 
     private void update(Sql statement, Params params) {
-        turn.lock();
-        try {
-            params.bind(connection, prepare(statement), statement.parameters()).executeUpdate();
-        } catch (SQLException e) {
-            throw failure(e);
-        } finally {
-            turn.unlock();
-        }
+        on(open -> params.bind(open, prepare(statement), statement.parameters()).executeUpdate());
     }
 
     /** The answer, or null for a null or for no row. */
