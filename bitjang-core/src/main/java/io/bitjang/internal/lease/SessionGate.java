@@ -11,6 +11,7 @@ import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -122,10 +123,8 @@ final class SessionGate implements Bell {
         closed = true;
         others.close();
         Thread at = thread;
-        SessionLink open = link;
-        if (open != null && !open.unanswered().isZero()) {
-            open.abort();
-        }
+        Optional<SessionLink> open = Optional.ofNullable(link);
+        open.ifPresent(each -> engine.workers.callBack(each::cancel));
         LockSupport.unpark(at);
         try {
             if (at != null) {
@@ -134,6 +133,7 @@ final class SessionGate implements Bell {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        open.filter(each -> !each.isClosed()).ifPresent(SessionLink::abort);
     }
 
     private void run() {
