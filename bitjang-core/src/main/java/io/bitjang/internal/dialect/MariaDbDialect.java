@@ -20,17 +20,10 @@ final class MariaDbDialect extends MySqlFamily {
     /** Assigns from left to right: the answer is taken first, from the row as it was. */
     @Override
     public String write(Change change) {
-        return NOWAIT
-                + """
+        return NOWAIT + """
             UPDATE %1$s c SET
                 %2$s
-              WHERE c.type = :type AND c.id = :id AND %3$s""".formatted(
-                                change.table,
-                                change.assignments((column, value) -> "c." + column + " = "
-                                        + (column.equals(change.answer)
-                                                ? "LAST_INSERT_ID(" + change.encode(value) + ") DIV 8"
-                                                : value)),
-                                change.condition);
+              WHERE c.type = :type AND c.id = :id AND %3$s""".formatted(change.table, set(change, "c"), change.condition);
     }
 
     @Override

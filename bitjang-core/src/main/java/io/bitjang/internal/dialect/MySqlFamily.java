@@ -15,6 +15,12 @@ abstract class MySqlFamily implements Dialect {
         return NOW;
     }
 
+    /** The assignments, of which one is the answer. */
+    static String set(Change change, String row) {
+        return change.assignments((column, value) -> row + "." + column + " = "
+                + (column.equals(change.answer) ? "LAST_INSERT_ID(" + change.encode(value) + ") DIV 8" : value));
+    }
+
     @Override
     public String listedRows() {
         return """

@@ -12,12 +12,15 @@ import java.util.List;
  */
 public record Sql(String text, List<String> parameters) {
 
-    /** Translates; text in quotes and PostgreSQL's {@code ::} casts are left alone. */
-    public static Sql parse(String named) {
+    /**
+     * Translates; text in quotes and PostgreSQL's {@code ::} casts are left alone. The layout of the source is not sent: a driver
+     * may parse the text each time, character by character.
+     */
+    public static Sql parse(String laidOut) {
+        String named = laidOut.replaceAll("\\s+", " ");
         StringBuilder text = new StringBuilder(named.length());
         List<String> parameters = new ArrayList<>();
-        int i = 0;
-        while (i < named.length()) {
+        for (int i = 0; i < named.length(); ) {
             char c = named.charAt(i);
             int end = i + 1;
             if (c == '\'' || c == '"' || c == '`') {
