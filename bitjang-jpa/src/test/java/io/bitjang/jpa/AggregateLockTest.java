@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.jpa;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.bitjang.Wait;
+import io.bitjang.jpa.shop.Account;
+import io.bitjang.jpa.shop.Memo;
+import io.bitjang.jpa.shop.Order;
+import io.bitjang.jpa.shop.OrderLine;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityNotFoundException;
+import jakarta.persistence.LockModeType;
+import jakarta.persistence.LockTimeoutException;
+import jakarta.persistence.PessimisticLockException;
+import jakarta.persistence.TransactionRequiredException;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class AggregateLockTest extends OnJpa {
+
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+
+    @AfterEach
+    void end() {
+        threads.shutdownNow();
+    }
+
+    /** Another transaction that has the order until this is closed. */
+    private AutoCloseable holding(long number) {
+        EntityManager em = factory.createEntityManager();
+        em.getTransaction().begin();
+        AggregateLocks.of(em).lock(Order.class, number, Wait.none());
+        return () -> {
+            em.getTransaction().rollback();
+            em.close();
+        };
+    }
+
+    private Throwable refused(long number, Wait wait) {
+        return catchThrowable(() -> inTx(em -> AggregateLocks.of(em).lock(Order.class, number, wait)));
+    }
+
+    @Test
+    void a_locked_aggregate_is_refused_at_once() throws Exception {
+        long number = newOrder();
+        try (AutoCloseable held = holding(number)) {
+            long before = System.nanoTime();
+
+            Throwable failure = refused(number, Wait.none());
+
+            assertThat(millisSince(before)).isLessThan(1000);
+            assertThat(failure).isInstanceOf(AggregateBusyException.class).isInstanceOf(LockTimeoutException.class);
+            assertThat(((AggregateFailure) failure).aggregateType()).isEqualTo(Order.class);
+            assertThat(((AggregateFailure) failure).aggregateId()).isEqualTo(number);
+            assertThat(failure).hasMessage("Order " + number + " is locked by another transaction");
+        }
+        inTx(em -> assertThat(AggregateLocks.of(em).lock(Order.class, number, Wait.none()).number())
+                .isEqualTo(number));
+    }
+
+    @Test
+    void a_wait_is_kept_to_the_millisecond() throws Exception {
+        long number = newOrder();
+        try (AutoCloseable held = holding(number)) {
+            refused(number, Wait.upTo(Duration.ofMillis(1)));
+            for (long millis : new long[] {300, 2000}) {
+                long before = System.nanoTime();
+
+                Throwable failure = refused(number, Wait.upTo(Duration.ofMillis(millis)));
+
+                long took = millisSince(before);
+                System.out.printf("%s: a wait of %d ms took %d ms%n", name, millis, took);
+                assertThat(failure)
+                        .isInstanceOf(AggregateTimeoutException.class)
+                        .hasMessageContaining("waited up to " + Duration.ofMillis(millis));
+                // twenty per cent, and room for a machine that is busy with other things
+                assertThat((double) took).isBetween(millis - 5.0, millis * 1.2 + 400);
+            }
+        }
+    }
+
+    @Test
+    void who_waits_gets_it_when_it_is_free() throws Exception {
+        long number = newOrder();
+        for (Wait wait : List.of(Wait.upTo(Duration.ofSeconds(30)), Wait.forever(), Wait.upTo(Duration.ofDays(4000)))) {
+            AutoCloseable held = holding(number);
+            CountDownLatch begun = new CountDownLatch(1);
+            Future<Long> waiting = threads.submit(() -> tx(em -> {
+                begun.countDown();
+                return AggregateLocks.of(em).lock(Order.class, number, wait).number();
+            }));
+            begun.await();
+            assertThatThrownBy(() -> waiting.get(200, TimeUnit.MILLISECONDS))
+                    .isInstanceOf(java.util.concurrent.TimeoutException.class);
+
+            held.close();
+
+            assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(number);
+        }
+    }
+
+    @Test
+    void what_is_returned_is_current() throws Exception {
+        long number = newOrder();
+        EntityManager em = factory.createEntityManager();
+        em.getTransaction().begin();
+        em.unwrap(org.hibernate.Session.class)
+                .doWork(connection -> connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED));
+        Order seen = em.find(Order.class, number);
+        OrderLine line = seen.lines().get(0);
+        assertThat(line.quantity()).isEqualTo(1);
+        assertThat(seen.lines()).hasSize(2);
+        inTx(other -> {
+            Order order = other.find(Order.class, number);
+            order.lines().get(0).change(7);
+            order.removeLine(order.lines().get(1));
+            order.addLine(number + 3, "salt", 3);
+        });
+
+        Order locked;
+        try {
+            locked = AggregateLocks.of(em).lock(Order.class, number, Wait.none());
+            assertThat(locked).isSameAs(seen);
+            assertThat(line.quantity()).isEqualTo(7);
+            assertThat(locked.lines()).extracting(OrderLine::id).containsExactlyInAnyOrder(number + 1, number + 3);
+            assertThat(locked.version()).isEqualTo(1);
+            assertThat(em.getLockMode(locked)).isEqualTo(LockModeType.PESSIMISTIC_WRITE);
+        } finally {
+            em.getTransaction().rollback();
+            em.close();
+        }
+    }
+
+    @Test
+    void a_snapshot_from_before_is_refused() {
+        long number = newOrder();
+        EntityManager em = factory.createEntityManager();
+        em.getTransaction().begin();
+        em.unwrap(org.hibernate.Session.class)
+                .doWork(connection -> connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ));
+        assertThat(em.find(Account.class, "nobody")).isNull();
+        inTx(other -> other.find(Order.class, number).lines().get(0).change(7));
+
+        try {
+            assertThatThrownBy(() -> AggregateLocks.of(em).lock(Order.class, number, Wait.none()))
+                    .isInstanceOf(StaleAggregateException.class)
+                    .isInstanceOf(PessimisticLockException.class)
+                    .hasMessageContaining("lock before reading");
+            assertThat(em.getTransaction().getRollbackOnly()).isTrue();
+        } finally {
+            em.getTransaction().rollback();
+            em.close();
+        }
+    }
+
+    @Test
+    void changes_from_before_the_lock_are_not_lost() {
+        long number = newOrder();
+        inTx(em -> {
+            em.find(Order.class, number).lines().get(0).change(7);
+            AggregateLocks.of(em).lock(Order.class, number, Wait.none());
+        });
+
+        assertThat(tx(em -> em.find(OrderLine.class, number + 1).quantity())).isEqualTo(7);
+    }
+
+    @Test
+    void a_deadlock_is_told_to_one_of_the_two() throws Exception {
+        long one = newOrder();
+        long two = newOrder();
+        CyclicBarrier both = new CyclicBarrier(2);
+        List<Future<Throwable>> results = List.of(
+                threads.submit(() -> crosswise(one, two, both)), threads.submit(() -> crosswise(two, one, both)));
+
+        List<Throwable> failures = new java.util.ArrayList<>();
+        for (Future<Throwable> result : results) {
+            Throwable failure = result.get(60, TimeUnit.SECONDS);
+            if (failure != null) {
+                failures.add(failure);
+            }
+        }
+
+        assertThat(failures).hasSize(1);
+        assertThat(failures.get(0))
+                .isInstanceOf(AggregateDeadlockException.class)
+                .isInstanceOf(PessimisticLockException.class);
+        assertThat(((AggregateFailure) failures.get(0)).aggregateId()).isIn(one, two);
+    }
+
+    private Throwable crosswise(long first, long second, CyclicBarrier both) {
+        return catchThrowable(() -> inTx(em -> {
+            AggregateLocks locks = AggregateLocks.of(em);
+            locks.lock(Order.class, first, Wait.none());
+            try {
+                both.await();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+            locks.lock(Order.class, second, Wait.upTo(Duration.ofSeconds(30)));
+        }));
+    }
+
+    @Test
+    void several_are_locked_by_one_call_in_the_order_of_the_question() throws Exception {
+        long one = newOrder();
+        long two = newOrder();
+        inTx(em -> {
+            AggregateLocks locks = AggregateLocks.of(em);
+            assertThat(locks.lockAll(Order.class, List.of(two, one, two), Wait.none()))
+                    .extracting(Order::number)
+                    .containsExactly(two, one);
+            assertThat(locks.lockAll(Order.class, List.of(), Wait.none())).isEmpty();
+            assertThat(refused(one, Wait.none())).isInstanceOf(AggregateBusyException.class);
+            assertThat(refused(two, Wait.none())).isInstanceOf(AggregateBusyException.class);
+        });
+        try (AutoCloseable held = holding(two)) {
+            assertThatThrownBy(() ->
+                            inTx(em -> AggregateLocks.of(em).lockAll(Order.class, List.of(one, two), Wait.none())))
+                    .isInstanceOfSatisfying(AggregateBusyException.class, e -> assertThat(e.aggregateId())
+                            .isEqualTo(List.of(one, two)));
+        }
+    }
+
+    @Test
+    void bad_input_is_refused_with_a_reason() {
+        long number = newOrder();
+        inTx(em -> {
+            AggregateLocks locks = AggregateLocks.of(em);
+            assertThatThrownBy(() -> locks.lock(Memo.class, 1L, Wait.none()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("has no @Version");
+            assertThatThrownBy(() -> locks.atVersion(Memo.class, 1L, 1)).hasMessageContaining("has no @Version");
+            assertThatThrownBy(() -> locks.lock(String.class, 1L, Wait.none()))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> locks.lock(Account.class, 1L, Wait.none()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("The id of Account is a String, not a Long: 1");
+            assertThatThrownBy(() -> locks.lock(Order.class, null, Wait.none()))
+                    .isInstanceOf(NullPointerException.class);
+            assertThatThrownBy(() -> locks.lock(Order.class, number, null)).isInstanceOf(NullPointerException.class);
+            assertThatThrownBy(() -> locks.lock(Order.class, -1L, Wait.none()))
+                    .isInstanceOf(EntityNotFoundException.class)
+                    .hasMessage("Order -1 is not there");
+            assertThatThrownBy(() -> locks.lockAll(Order.class, List.of(number, -1L), Wait.none()))
+                    .isInstanceOf(EntityNotFoundException.class)
+                    .hasMessage("Order -1 is not there");
+            assertThatThrownBy(() -> locks.atVersion(Order.class, -1L, 0L))
+                    .isInstanceOf(EntityNotFoundException.class);
+            assertThatThrownBy(() -> locks.forceIncrement(Order.class, -1L))
+                    .isInstanceOf(EntityNotFoundException.class);
+            assertThatThrownBy(() -> locks.versionOf(new Order(number)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("detached");
+            // none of that has cost the transaction
+            assertThat(locks.lock(Order.class, number, Wait.none()).number()).isEqualTo(number);
+        });
+    }
+
+    @Test
+    void without_a_transaction_nothing_is_locked() {
+        long number = newOrder();
+        try (EntityManager em = factory.createEntityManager()) {
+            AggregateLocks locks = AggregateLocks.of(em);
+            assertThatThrownBy(() -> locks.lock(Order.class, number, Wait.none()))
+                    .isInstanceOf(TransactionRequiredException.class);
+            assertThatThrownBy(() -> locks.atVersion(Order.class, number, 0L))
+                    .isInstanceOf(TransactionRequiredException.class);
+            assertThatThrownBy(() -> locks.forceIncrement(Order.class, number))
+                    .isInstanceOf(TransactionRequiredException.class);
+        }
+    }
+
+    @Test
+    void the_connections_of_the_pool_keep_their_settings() throws Exception {
+        long free = newOrder();
+        long taken = newOrder();
+        String settings =
+                switch (name) {
+                    case "postgresql" -> "SELECT string_agg(name || '=' || setting, ',' ORDER BY name) FROM pg_settings"
+                            + " WHERE context = 'user'";
+                    case "h2" -> "SELECT LISTAGG(SETTING_NAME || '=' || SETTING_VALUE, ',') WITHIN GROUP (ORDER BY"
+                            + " SETTING_NAME) FROM INFORMATION_SCHEMA.SETTINGS";
+                    default -> "SELECT CONCAT_WS(',', @@innodb_lock_wait_timeout, @@transaction_isolation, @@autocommit,"
+                            + " @@sql_mode, " + (name.equals("mysql") ? "@@max_execution_time" : "@@max_statement_time")
+                            + ")";
+                };
+        try (var small = database.pool(2);
+                var few = factory(small, java.util.Map.of());
+                AutoCloseable held = holding(taken)) {
+            List<String> before = settingsOfAll(small, settings);
+            for (int i = 0; i < 1000; i++) {
+                Wait wait = i % 3 == 0 ? Wait.none() : Wait.upTo(Duration.ofMillis(1 + i % 5));
+                boolean fails = i % 10 == 0;
+                Throwable failure = catchThrowable(() -> tx(few, em -> AggregateLocks.of(em)
+                        .lock(Order.class, fails ? taken : free, wait)));
+                assertThat(failure != null).isEqualTo(fails);
+            }
+            assertThat(settingsOfAll(small, settings)).isEqualTo(before);
+        }
+    }
+
+    private static List<String> settingsOfAll(javax.sql.DataSource pool, String query) throws Exception {
+        try (Connection one = pool.getConnection();
+                Connection two = pool.getConnection()) {
+            return List.of(setting(one, query), setting(two, query));
+        }
+    }
+
+    private static String setting(Connection connection, String query) throws Exception {
+        try (var statement = connection.createStatement();
+                var row = statement.executeQuery(query)) {
+            row.next();
+            return row.getString(1) + ", isolation " + connection.getTransactionIsolation();
+        }
+    }
+
+    private static long millisSince(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - nanos);
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.jpa;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.bitjang.jpa.shop.Account;
+import io.bitjang.jpa.shop.Address;
+import io.bitjang.jpa.shop.LineNote;
+import io.bitjang.jpa.shop.Memo;
+import io.bitjang.jpa.shop.Order;
+import io.bitjang.jpa.shop.OrderLine;
+import io.bitjang.testkit.TestDatabase;
+import io.bitjang.testkit.TestDatabases;
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.hibernate.jpa.HibernatePersistenceConfiguration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A test that runs with Hibernate on each database. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("databases")
+abstract class OnJpa {
+
+    private static final AtomicLong NUMBERS = new AtomicLong(1);
+
+    @Parameter
+    String name;
+
+    TestDatabase database;
+    HikariDataSource pool;
+    EntityManagerFactory factory;
+
+    static List<String> databases() {
+        return TestDatabases.selected();
+    }
+
+    @BeforeEach
+    final void start() {
+        database = TestDatabases.byName(name);
+        pool = database.pool(40);
+        factory = factory(pool, Map.of());
+    }
+
+    @AfterEach
+    final void stop() {
+        factory.close();
+        pool.close();
+    }
+
+    /** With settings of its own. */
+    static EntityManagerFactory factory(DataSource source, Map<String, Object> settings) {
+        Map<String, Object> all = new HashMap<>(settings);
+        HibernatePersistenceConfiguration unit = new HibernatePersistenceConfiguration("shop");
+        List.of(Order.class, OrderLine.class, LineNote.class, Address.class, Account.class, Memo.class)
+                .forEach(unit::managedClass);
+        unit.property("jakarta.persistence.nonJtaDataSource", source);
+        unit.property("hibernate.hbm2ddl.auto", "update");
+        all.forEach(unit::property);
+        return unit.createEntityManagerFactory();
+    }
+
+    /** A number that no other test uses. */
+    static long number() {
+        return NUMBERS.getAndIncrement() * 1000;
+    }
+
+    /** A transaction of its own. */
+    <T> T tx(Function<EntityManager, T> work) {
+        return tx(factory, work);
+    }
+
+    static <T> T tx(EntityManagerFactory factory, Function<EntityManager, T> work) {
+        EntityManager em = factory.createEntityManager();
+        try {
+            em.getTransaction().begin();
+            T result = work.apply(em);
+            em.getTransaction().commit();
+            return result;
+        } finally {
+            if (em.getTransaction().isActive()) {
+                em.getTransaction().rollback();
+            }
+            em.close();
+        }
+    }
+
+    void inTx(Consumer<EntityManager> work) {
+        tx(em -> {
+            work.accept(em);
+            return true;
+        });
+    }
+
+    /** A new order with two lines, the first of which has a note. */
+    long newOrder() {
+        long number = number();
+        inTx(em -> {
+            Order order = new Order(number);
+            order.addLine(number + 1, "tea", 1).addNote(number + 11, "green");
+            order.addLine(number + 2, "rice", 2);
+            order.labels().add("new");
+            em.persist(order);
+        });
+        return number;
+    }
+}
