@@ -124,11 +124,11 @@ final class Renewer {
             due.addAll(soon);
             underWay.addAll(due);
             // one whose row was locked might be so again, and fail a whole batch where the database can't skip it
-            List<LeaseHandle> together = new ArrayList<>(due);
-            together.removeIf(lease -> lease.atRisk() && alone(lease));
-            for (int from = 0; from < together.size(); from += BATCH) {
-                List<LeaseHandle> batch = List.copyOf(together.subList(from, Math.min(together.size(), from + BATCH)));
-                workers.execute(() -> renewBatch(batch));
+            due.removeIf(lease -> lease.atRisk() && alone(lease));
+            // however many there are, they take two threads and two connections
+            workers.execute(() -> renewFrom(due, 0));
+            if (due.size() > BATCH) {
+                workers.execute(() -> renewFrom(due, BATCH));
             }
         }
         long next = Long.MAX_VALUE;
@@ -140,6 +140,17 @@ final class Renewer {
         }
         if (next != Long.MAX_VALUE) {
             alarm.setTo(now + Math.max(next, SHORTEST_PAUSE));
+        }
+    }
+
+    /** Every other batch from here on, one after the other. */
+    private void renewFrom(List<LeaseHandle> due, int from) {
+        if (from < due.size()) {
+            try {
+                renewBatch(due.subList(from, Math.min(due.size(), from + BATCH)));
+            } finally {
+                renewFrom(due, from + 2 * BATCH);
+            }
         }
     }
 

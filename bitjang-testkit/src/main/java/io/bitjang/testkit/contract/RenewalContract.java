@@ -76,6 +76,20 @@ public abstract class RenewalContract extends OnObservedLocks {
     }
 
     @Test
+    void however_many_there_are_they_are_renewed_on_two_connections() throws Exception {
+        List<Lease> leases = acquire(2_100, Duration.ofSeconds(5));
+        events.clear();
+        // by then they are renewed at the same time
+        Crew.eventually("each renewed twice", () -> allRenewed(leases, 2));
+        seen.reset();
+
+        Crew.eventually("each renewed four times", () -> allRenewed(leases, 4));
+
+        assertThat(seen.maxOpen()).isLessThanOrEqualTo(2);
+        assertThat(count(Kind.LOST)).isZero();
+    }
+
+    @Test
     void a_released_lease_is_renewed_no_more() throws Exception {
         Lease released = node.lease(name("a")).lasting(LIVELY).acquire(Wait.none());
         Lease kept = node.lease(name("b")).lasting(LIVELY).acquire(Wait.none());
