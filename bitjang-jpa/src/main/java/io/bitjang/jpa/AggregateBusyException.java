@@ -13,7 +13,8 @@ public final class AggregateBusyException extends LockTimeoutException implement
     private final transient Object aggregateId;
 
     /** For this aggregate. */
-    public AggregateBusyException(Class<?> aggregateType, Object aggregateId, String message, @Nullable Throwable cause) {
+    public AggregateBusyException(
+            Class<?> aggregateType, Object aggregateId, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.aggregateType = aggregateType;
         this.aggregateId = aggregateId;

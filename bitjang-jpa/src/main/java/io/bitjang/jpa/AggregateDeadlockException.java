@@ -13,7 +13,8 @@ public final class AggregateDeadlockException extends PessimisticLockException i
     private final transient Object aggregateId;
 
     /** For this aggregate. */
-    public AggregateDeadlockException(Class<?> aggregateType, Object aggregateId, String message, @Nullable Throwable cause) {
+    public AggregateDeadlockException(
+            Class<?> aggregateType, Object aggregateId, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.aggregateType = aggregateType;
         this.aggregateId = aggregateId;

@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -117,8 +118,8 @@ public final class AggregateLocks {
     public VersionToken versionOf(Object aggregate) {
         requireTransaction();
         if (!entityManager.contains(Objects.requireNonNull(aggregate, "aggregate"))) {
-            throw new IllegalArgumentException(
-                    "The aggregate is detached, its version is old news: " + aggregate.getClass().getName());
+            throw new IllegalArgumentException("The aggregate is detached, its version is old news: "
+                    + aggregate.getClass().getName());
         }
         entityManager.flush();
         return VersionToken.of(version(aggregate));
@@ -139,13 +140,21 @@ public final class AggregateLocks {
         withConnection(connection -> manager.releaseLock(connection, lockId));
     }
 
+    /** Providers wrap what the work throws, each in its own way. */
     private void withConnection(Consumer<Connection> work) {
         requireTransaction();
-        try {
-            entityManager.<Connection>runWithConnection(work::accept);
-        } catch (RuntimeException e) {
+        AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+        entityManager.<Connection>runWithConnection(connection -> {
+            try {
+                work.accept(connection);
+            } catch (RuntimeException e) {
+                failure.set(e);
+            }
+        });
+        RuntimeException thrown = failure.get();
+        if (thrown != null) {
             rollbackOnly();
-            throw e instanceof PersistenceException && e.getCause() instanceof RuntimeException cause ? cause : e;
+            throw thrown;
         }
     }
 
@@ -178,8 +187,7 @@ public final class AggregateLocks {
     }
 
     private <T> EntityType<T> requireVersioned(Class<T> type) {
-        EntityType<T> entity =
-                entityManager.getMetamodel().entity(Objects.requireNonNull(type, "type"));
+        EntityType<T> entity = entityManager.getMetamodel().entity(Objects.requireNonNull(type, "type"));
         if (!entity.hasVersionAttribute()) {
             throw new IllegalArgumentException(
                     type.getName() + " has no @Version: without one nobody can tell whether it has changed");
@@ -195,8 +203,7 @@ public final class AggregateLocks {
 
     private HibernateAggregates hibernate(String what) {
         try {
-            return new HibernateAggregates(
-                    entityManager.unwrap(org.hibernate.engine.spi.SessionImplementor.class));
+            return new HibernateAggregates(entityManager.unwrap(org.hibernate.engine.spi.SessionImplementor.class));
         } catch (PersistenceException | LinkageError e) {
             throw new UnsupportedOperationException(
                     what + " needs Hibernate; this entity manager is of "

@@ -13,7 +13,8 @@ public final class AggregateTimeoutException extends LockTimeoutException implem
     private final transient Object aggregateId;
 
     /** For this aggregate. */
-    public AggregateTimeoutException(Class<?> aggregateType, Object aggregateId, String message, @Nullable Throwable cause) {
+    public AggregateTimeoutException(
+            Class<?> aggregateType, Object aggregateId, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.aggregateType = aggregateType;
         this.aggregateId = aggregateId;

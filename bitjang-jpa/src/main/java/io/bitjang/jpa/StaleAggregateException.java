@@ -13,7 +13,8 @@ public final class StaleAggregateException extends PessimisticLockException impl
     private final transient Object aggregateId;
 
     /** For this aggregate. */
-    public StaleAggregateException(Class<?> aggregateType, Object aggregateId, String message, @Nullable Throwable cause) {
+    public StaleAggregateException(
+            Class<?> aggregateType, Object aggregateId, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.aggregateType = aggregateType;
         this.aggregateId = aggregateId;

@@ -19,8 +19,9 @@ public final class VersionConflictException extends OptimisticLockException impl
     /** With the version of the form and that of the aggregate as it is now. */
     public VersionConflictException(Class<?> aggregateType, Object aggregateId, Object given, Object found) {
         super(
-                aggregateType.getSimpleName() + " " + aggregateId + " was changed meanwhile: the version of the form is "
-                        + given + ", that of the aggregate " + found,
+                aggregateType.getSimpleName() + " " + aggregateId
+                        + " was changed meanwhile: the version of the form is " + given + ", that of the aggregate "
+                        + found,
                 null,
                 null);
         this.aggregateType = aggregateType;

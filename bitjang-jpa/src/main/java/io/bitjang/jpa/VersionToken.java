@@ -49,7 +49,8 @@ public final class VersionToken {
         } else if (version instanceof LocalDateTime) {
             return new VersionToken(version, Kind.LOCAL);
         }
-        throw new IllegalArgumentException("Not a version: " + version.getClass().getName());
+        throw new IllegalArgumentException(
+                "Not a version: " + version.getClass().getName());
     }
 
     /**
@@ -65,7 +66,11 @@ public final class VersionToken {
         } catch (IllegalArgumentException e) {
             throw invalid(text, e);
         }
-        if (bytes.length != BYTES || !Base64.getUrlEncoder().withoutPadding().encodeToString(bytes).equals(text)) {
+        if (bytes.length != BYTES
+                || !Base64.getUrlEncoder()
+                        .withoutPadding()
+                        .encodeToString(bytes)
+                        .equals(text)) {
             throw invalid(text, null);
         }
         ByteBuffer buffer = ByteBuffer.wrap(bytes);

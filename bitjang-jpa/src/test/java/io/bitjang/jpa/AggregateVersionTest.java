@@ -28,17 +28,23 @@ class AggregateVersionTest extends OnJpa {
     private static Map<String, Change> changes() {
         Map<String, Change> changes = new LinkedHashMap<>();
         changes.put("an own field", new Change(1, (em, order) -> order.moveTo(new Address("Busan", "2"))));
-        changes.put("a field of a value", new Change(1, (em, order) -> order.address().rename("Busan")));
-        changes.put("an element collection", new Change(1, (em, order) -> order.labels().add("gift")));
-        changes.put("a new part", new Change(0, (em, order) -> order.addLine(order.number() + 3, "salt", 1)));
-        changes.put("a removed part", new Change(0, (em, order) -> order.removeLine(order.lines().get(1))));
-        changes.put("a field of a part", new Change(0, (em, order) -> order.lines().get(0).change(7)));
         changes.put(
-                "a field of a part that was read alone",
-                new Change(0, (em, order) -> {
-                    em.clear();
-                    em.find(OrderLine.class, order.number() + 1).change(7);
-                }));
+                "a field of a value",
+                new Change(1, (em, order) -> order.address().rename("Busan")));
+        changes.put(
+                "an element collection",
+                new Change(1, (em, order) -> order.labels().add("gift")));
+        changes.put("a new part", new Change(0, (em, order) -> order.addLine(order.number() + 3, "salt", 1)));
+        changes.put(
+                "a removed part",
+                new Change(0, (em, order) -> order.removeLine(order.lines().get(1))));
+        changes.put(
+                "a field of a part",
+                new Change(0, (em, order) -> order.lines().get(0).change(7)));
+        changes.put("a field of a part that was read alone", new Change(0, (em, order) -> {
+            em.clear();
+            em.find(OrderLine.class, order.number() + 1).change(7);
+        }));
         changes.put(
                 "an element collection of a part",
                 new Change(0, (em, order) -> order.lines().get(0).wishes().add("cold")));
@@ -48,42 +54,36 @@ class AggregateVersionTest extends OnJpa {
         changes.put(
                 "a field of a part of a part",
                 new Change(0, (em, order) -> order.lines().get(0).notes().get(0).change("black")));
-        changes.put(
-                "a field of a part of a part that was read alone",
-                new Change(0, (em, order) -> {
-                    em.clear();
-                    em.find(LineNote.class, order.number() + 11).change("black");
-                }));
+        changes.put("a field of a part of a part that was read alone", new Change(0, (em, order) -> {
+            em.clear();
+            em.find(LineNote.class, order.number() + 11).change("black");
+        }));
         changes.put(
                 "a removed part of a part",
                 new Change(0, (em, order) -> order.lines().get(0).notes().clear()));
-        changes.put(
-                "an own field and parts",
-                new Change(1, (em, order) -> {
-                    order.moveTo(new Address("Busan", "2"));
-                    order.lines().get(0).change(7);
-                    order.lines().get(1).change(8);
-                    order.addLine(order.number() + 3, "salt", 1);
-                }));
-        changes.put(
-                "own fields, written twice",
-                new Change(2, (em, order) -> {
-                    order.moveTo(new Address("Busan", "2"));
-                    em.flush();
-                    order.moveTo(new Address("Daegu", "3"));
-                }));
-        changes.put(
-                "a part, written, then an own field",
-                new Change(1, (em, order) -> {
-                    order.lines().get(0).change(7);
-                    em.flush();
-                    order.moveTo(new Address("Daegu", "3"));
-                }));
+        changes.put("an own field and parts", new Change(1, (em, order) -> {
+            order.moveTo(new Address("Busan", "2"));
+            order.lines().get(0).change(7);
+            order.lines().get(1).change(8);
+            order.addLine(order.number() + 3, "salt", 1);
+        }));
+        changes.put("own fields, written twice", new Change(2, (em, order) -> {
+            order.moveTo(new Address("Busan", "2"));
+            em.flush();
+            order.moveTo(new Address("Daegu", "3"));
+        }));
+        changes.put("a part, written, then an own field", new Change(1, (em, order) -> {
+            order.lines().get(0).change(7);
+            em.flush();
+            order.moveTo(new Address("Daegu", "3"));
+        }));
         changes.put("nothing", new Change(0, (em, order) -> order.lines().get(0).quantity()));
         changes.put(
                 "the same value again",
-                new Change(0, (em, order) ->
-                        order.lines().get(0).change(order.lines().get(0).quantity())));
+                new Change(
+                        0,
+                        (em, order) ->
+                                order.lines().get(0).change(order.lines().get(0).quantity())));
         return changes;
     }
 
@@ -103,16 +103,18 @@ class AggregateVersionTest extends OnJpa {
 
     @Test
     void any_change_of_an_aggregate_moves_its_version_by_one() {
-        changes().forEach((what, change) -> assertThat(moved(factory, change.code()))
-                .as(what)
-                .isEqualTo(what.equals("nothing") || what.equals("the same value again") ? 0 : 1));
+        changes()
+                .forEach((what, change) -> assertThat(moved(factory, change.code()))
+                        .as(what)
+                        .isEqualTo(what.equals("nothing") || what.equals("the same value again") ? 0 : 1));
     }
 
     @Test
     void plain_jpa_does_not() {
         try (EntityManagerFactory plain = factory(pool, Map.of(AggregateIntegrator.SWITCH, "false"))) {
-            changes().forEach((what, change) ->
-                    assertThat(moved(plain, change.code())).as(what).isEqualTo(change.plain()));
+            changes()
+                    .forEach((what, change) ->
+                            assertThat(moved(plain, change.code())).as(what).isEqualTo(change.plain()));
             assertThat(moved(plain, (em, order) -> {
                         em.lock(order, LockModeType.OPTIMISTIC_FORCE_INCREMENT);
                         order.lines().get(0).change(7);

@@ -40,6 +40,10 @@ class OfflineLockTest extends OnJpa {
         locks.close();
     }
 
+    private String city(long number) {
+        return tx(em -> em.find(Order.class, number).address().city());
+    }
+
     private LockId edit(long number, String who) {
         return manager.tryLock("order", Long.toString(number), who, MINUTE);
     }
@@ -58,7 +62,7 @@ class OfflineLockTest extends OnJpa {
         });
 
         assertThat(edit(number, "lee")).isNotNull();
-        assertThat(tx(em -> em.find(Order.class, number).address().city())).isEqualTo("Busan");
+        assertThat(city(number)).isEqualTo("Busan");
     }
 
     @Test
@@ -76,7 +80,7 @@ class OfflineLockTest extends OnJpa {
                 .hasMessage("no");
 
         assertThat(manager.checkLock(lockId).owner()).isEqualTo("kim");
-        assertThat(tx(em -> em.find(Order.class, number).address().city())).isEqualTo("Seoul");
+        assertThat(city(number)).isEqualTo("Seoul");
     }
 
     @Test
@@ -94,7 +98,7 @@ class OfflineLockTest extends OnJpa {
                 }))
                 .isInstanceOf(NoLockException.class);
 
-        assertThat(tx(em -> em.find(Order.class, number).address().city())).isEqualTo("Seoul");
+        assertThat(city(number)).isEqualTo("Seoul");
     }
 
     @Test
@@ -113,7 +117,7 @@ class OfflineLockTest extends OnJpa {
         assertThat(em.getTransaction().getRollbackOnly()).isTrue();
         em.getTransaction().rollback();
         em.close();
-        assertThat(tx(other -> other.find(Order.class, number).address().city())).isEqualTo("Seoul");
+        assertThat(city(number)).isEqualTo("Seoul");
     }
 
     @Test
@@ -132,6 +136,6 @@ class OfflineLockTest extends OnJpa {
         em.close();
 
         taken.get(30, TimeUnit.SECONDS);
-        assertThat(tx(other -> other.find(Order.class, number).address().city())).isEqualTo("Busan");
+        assertThat(city(number)).isEqualTo("Busan");
     }
 }

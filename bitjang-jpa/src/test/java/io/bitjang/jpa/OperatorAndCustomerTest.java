@@ -121,8 +121,7 @@ class OperatorAndCustomerTest extends OnJpa {
         inTx(em -> pair.second().accept(AggregateLocks.of(em).atVersion(Order.class, number, form)));
 
         assertThatThrownBy(() -> inTx(em -> pair.first()
-                        .accept(AggregateLocks.of(em)
-                                .atVersion(Order.class, number, VersionToken.parse(hidden)))))
+                        .accept(AggregateLocks.of(em).atVersion(Order.class, number, VersionToken.parse(hidden)))))
                 .isInstanceOf(OptimisticLockException.class)
                 .isInstanceOfSatisfying(VersionConflictException.class, conflict -> {
                     assertThat(conflict.aggregateType()).isEqualTo(Order.class);
@@ -152,12 +151,14 @@ class OperatorAndCustomerTest extends OnJpa {
             inTx(em -> em.createQuery("UPDATE Order o SET o.address.city = 'Busan' WHERE o.number = :n")
                     .setParameter("n", number)
                     .executeUpdate());
-            tx(plain, em -> em.createQuery(
-                            "UPDATE Order o SET o.state = :shipped, o.shippedTo = :city WHERE o.number = :n")
-                    .setParameter("shipped", Order.State.SHIPPED)
-                    .setParameter("city", shownToOperator)
-                    .setParameter("n", number)
-                    .executeUpdate());
+            tx(
+                    plain,
+                    em -> em.createQuery(
+                                    "UPDATE Order o SET o.state = :shipped, o.shippedTo = :city WHERE o.number = :n")
+                            .setParameter("shipped", Order.State.SHIPPED)
+                            .setParameter("city", shownToOperator)
+                            .setParameter("n", number)
+                            .executeUpdate());
         }
 
         Order order = found(number);

@@ -54,9 +54,7 @@ class TransferTest extends OnJpa {
                     int to = (from + 1 + random.nextInt(ACCOUNTS - 1)) % ACCOUNTS;
                     try {
                         inTx(em -> transfer.run(
-                                AggregateLocks.of(em),
-                                List.of(names.get(from), names.get(to)),
-                                random.nextLong(100)));
+                                AggregateLocks.of(em), List.of(names.get(from), names.get(to)), random.nextLong(100)));
                     } catch (AggregateDeadlockException e) {
                         deadlocks.incrementAndGet();
                     }

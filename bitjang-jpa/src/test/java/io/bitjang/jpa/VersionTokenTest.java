@@ -59,7 +59,9 @@ class VersionTokenTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "7", "null", "AAAA", "한글", "<script>", "====", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})
+    @ValueSource(
+            strings = {"", " ", "7", "null", "AAAA", "한글", "<script>", "====", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+            })
     void what_is_no_token_is_refused(String text) {
         assertThatThrownBy(() -> VersionToken.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)

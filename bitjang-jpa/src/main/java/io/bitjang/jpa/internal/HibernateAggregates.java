@@ -9,7 +9,6 @@ import io.bitjang.jpa.StaleAggregateException;
 import io.bitjang.jpa.internal.RowLocks.NotLocked;
 import jakarta.persistence.EntityNotFoundException;
 import jakarta.persistence.PersistenceException;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -71,19 +70,24 @@ public final class HibernateAggregates {
         RowLocks.Rows rows = new RowLocks.Rows(
                 persister.getRootTableName(),
                 keys,
-                Stream.concat(keys.stream(), Stream.of(persister.getVersionColumnName())).toList(),
+                Stream.concat(keys.stream(), Stream.of(persister.getVersionColumnName()))
+                        .toList(),
                 ids.size(),
                 statement -> bind(key, ids, statement));
         try {
             Map<List<Object>, Object> versions = new HashMap<>();
             session.doWork(connection -> RowLocks.of(connection)
-                    .lock(connection, rows, row -> {
-                        List<Object> id = new ArrayList<>();
-                        for (JdbcMapping kind : kinds) {
-                            id.add(read(kind, row, id.size() + 1));
-                        }
-                        return versions.put(id, read(versionKind, row, keys.size() + 1));
-                    }, wait));
+                    .lock(
+                            connection,
+                            rows,
+                            row -> {
+                                List<Object> id = new ArrayList<>();
+                                for (JdbcMapping kind : kinds) {
+                                    id.add(read(kind, row, id.size() + 1));
+                                }
+                                return versions.put(id, read(versionKind, row, keys.size() + 1));
+                            },
+                            wait));
             return versions;
         } catch (NotLocked e) {
             rollbackOnly();
@@ -117,8 +121,7 @@ public final class HibernateAggregates {
     /** The id as the database tells it. */
     private List<Object> columns(EntityPersister persister, Object id) {
         List<Object> values = new ArrayList<>();
-        persister.getIdentifierMapping()
-                .breakDownJdbcValues(id, (at, value, column) -> values.add(value), session);
+        persister.getIdentifierMapping().breakDownJdbcValues(id, (at, value, column) -> values.add(value), session);
         return values;
     }
 
@@ -126,19 +129,22 @@ public final class HibernateAggregates {
         String what = type.getSimpleName() + " " + id;
         Throwable cause = e.getCause();
         return switch (e.outcome()) {
-            case DEADLOCK -> new AggregateDeadlockException(
-                    type, id, what + " could not be locked: two transactions wait for each other", cause);
+            case DEADLOCK ->
+                new AggregateDeadlockException(
+                        type, id, what + " could not be locked: two transactions wait for each other", cause);
             case STALE -> new StaleAggregateException(type, id, stale(what), cause);
-            case NOT_IN_TIME, ENDED_BY_SERVER -> wait.equals(Wait.none())
-                    ? new AggregateBusyException(type, id, what + " is locked by another transaction", cause)
-                    : new AggregateTimeoutException(
-                            type, id, what + " is locked by another transaction, waited " + wait, cause);
+            case NOT_IN_TIME, ENDED_BY_SERVER ->
+                wait.equals(Wait.none())
+                        ? new AggregateBusyException(type, id, what + " is locked by another transaction", cause)
+                        : new AggregateTimeoutException(
+                                type, id, what + " is locked by another transaction, waited " + wait, cause);
             case FAILED -> new PersistenceException(what + " could not be locked: " + cause, (Exception) cause);
         };
     }
 
     private static String stale(String what) {
-        return what + " was changed after this transaction had begun to read, which does not see it: lock before reading";
+        return what
+                + " was changed after this transaction had begun to read, which does not see it: lock before reading";
     }
 
     private <T> T current(EntityPersister persister, Class<T> type, Object id, Object version) {
@@ -170,7 +176,9 @@ public final class HibernateAggregates {
         for (Map.Entry<Object, EntityEntry> each : context.reentrantSafeEntityEntries()) {
             Object part = each.getKey();
             boolean managed = each.getValue().getStatus() == org.hibernate.engine.spi.Status.MANAGED;
-            if (managed && mover.parts().index(each.getValue().getPersister()) >= 0 && isPartOf(mover, part, aggregate)) {
+            if (managed
+                    && mover.parts().index(each.getValue().getPersister()) >= 0
+                    && isPartOf(mover, part, aggregate)) {
                 try {
                     session.refresh(part);
                 } catch (EntityNotFoundException e) {
@@ -182,7 +190,9 @@ public final class HibernateAggregates {
 
     private boolean isPartOf(VersionMover mover, Object part, Object aggregate) {
         Object root = mover.parts().rootOf(session, part);
-        return root != null && org.hibernate.Hibernate.isInitialized(root) && org.hibernate.Hibernate.unproxy(root) == aggregate;
+        return root != null
+                && org.hibernate.Hibernate.isInitialized(root)
+                && org.hibernate.Hibernate.unproxy(root) == aggregate;
     }
 
     /** Moves the version, unless it has moved in this transaction. */

@@ -61,7 +61,8 @@ final class Parts {
                 .filter(marked::contains)
                 .collect(Collectors.toSet());
         if (marked.size() != 1 || found.size() != 1) {
-            throw new MappingException(entity.getClassName() + " must have exactly one @PartOf, on an attribute that is a"
+            throw new MappingException(entity.getClassName()
+                    + " must have exactly one @PartOf, on an attribute that is a"
                     + " @ManyToOne or a @OneToOne and no part of the id (use @MapsId for that); it is on " + marked);
         }
         return found.iterator().next();
@@ -131,16 +132,16 @@ final class Parts {
                 return at;
             }
             EntityEntry entry = context.getEntry(loaded);
-            EntityPersister persister = entry == null
-                    ? session.getEntityPersister(null, loaded)
-                    : entry.getPersister();
+            EntityPersister persister = entry == null ? session.getEntityPersister(null, loaded) : entry.getPersister();
             int index = index(persister);
             if (index < 0) {
                 return at;
             }
             Object parent = persister.getValue(loaded, index);
             // a part that was taken out of its aggregate forgets it, but was loaded as a part of it
-            at = parent == null && entry != null && entry.getLoadedState() != null ? entry.getLoadedState()[index] : parent;
+            at = parent == null && entry != null && entry.getLoadedState() != null
+                    ? entry.getLoadedState()[index]
+                    : parent;
         }
         return null;
     }

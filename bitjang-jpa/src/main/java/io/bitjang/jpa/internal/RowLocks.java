@@ -93,7 +93,8 @@ enum RowLocks {
             if (millis == 0) {
                 return rows.select("", BY_KEY) + " FOR UPDATE NOWAIT";
             }
-            String limit = millis == FOREVER ? "0" : String.format(Locale.ROOT, "%d.%03d", millis / 1000, millis % 1000);
+            String limit =
+                    millis == FOREVER ? "0" : String.format(Locale.ROOT, "%d.%03d", millis / 1000, millis % 1000);
             return "SET STATEMENT max_statement_time = " + limit + ", innodb_lock_wait_timeout = 100000000 FOR "
                     + rows.select("", BY_KEY) + " FOR UPDATE";
         }
@@ -121,8 +122,11 @@ enum RowLocks {
         Outcome outcome(SQLException e) {
             return switch (e.getErrorCode()) {
                 case 50200 -> Outcome.NOT_IN_TIME;
-                case 40001 -> Outcome.DEADLOCK;
-                case 90131 -> Outcome.STALE;
+                // one code for both; a server of its own does not send the cause along
+                case 40001 ->
+                    e.getCause() == null || String.valueOf(e.getCause()).contains("deadlock victim")
+                            ? Outcome.DEADLOCK
+                            : Outcome.STALE;
                 default -> Outcome.FAILED;
             };
         }
@@ -189,7 +193,9 @@ enum RowLocks {
 
         private String select(String hint, String index) {
             String key = keys.size() == 1 ? keys.get(0) : "(" + String.join(", ", keys) + ")";
-            String mark = keys.size() == 1 ? "?" : "(" + String.join(", ", java.util.Collections.nCopies(keys.size(), "?")) + ")";
+            String mark = keys.size() == 1
+                    ? "?"
+                    : "(" + String.join(", ", java.util.Collections.nCopies(keys.size(), "?")) + ")";
             String select = "SELECT " + hint + String.join(", ", columns) + " FROM " + table;
             return count == 1
                     ? select + " WHERE " + key + " = " + mark
@@ -208,8 +214,9 @@ enum RowLocks {
             case "MariaDB" -> MARIADB;
             case "MySQL" -> about.getDatabaseProductVersion().contains("MariaDB") ? MARIADB : MYSQL;
             case "H2" -> H2;
-            default -> throw new UnsupportedOperationException(
-                    "Aggregates can be locked on PostgreSQL, MySQL, MariaDB and H2, not on " + product);
+            default ->
+                throw new UnsupportedOperationException(
+                        "Aggregates can be locked on PostgreSQL, MySQL, MariaDB and H2, not on " + product);
         };
     }
 
@@ -223,8 +230,7 @@ enum RowLocks {
 
     /** Locks those that exist. */
     <T> List<T> lock(Connection connection, Rows rows, Reader<T> reader, Wait wait) throws SQLException {
-        long deadline = System.nanoTime()
-                + wait.limit().map(RowLocks::nanos).orElse(Long.MAX_VALUE / 2);
+        long deadline = System.nanoTime() + wait.limit().map(RowLocks::nanos).orElse(Long.MAX_VALUE / 2);
         long millis = wait.limit().map(RowLocks::millis).orElse(FOREVER);
         while (true) {
             try {

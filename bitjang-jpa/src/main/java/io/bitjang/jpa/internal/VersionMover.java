@@ -78,8 +78,7 @@ final class VersionMover
     public void onPostInsert(PostInsertEvent event) {
         EntityPersister persister = event.getPersister();
         if (persister.isVersioned() && event.getSession().isEventSource()) {
-            movements.begin(
-                    event.getSession(), event.getSession().generateEntityKey(event.getId(), persister));
+            movements.begin(event.getSession(), event.getSession().generateEntityKey(event.getId(), persister));
         }
     }
 
@@ -108,7 +107,9 @@ final class VersionMover
         Object owner = event.getAffectedOwnerOrNull();
         PersistentCollection<?> collection = event.getCollection();
         SharedSessionContractImplementor session = event.getSession();
-        if (owner == null || collection == null || event.getCollectionPersister().isInverse()) {
+        if (owner == null
+                || collection == null
+                || event.getCollectionPersister().isInverse()) {
             return;
         }
         EntityEntry entry = session.getPersistenceContextInternal().getEntry(owner);
