@@ -4,10 +4,14 @@ package io.bitjang.jpa;
 import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.jpa.shop.Account;
 import io.bitjang.jpa.shop.Address;
+import io.bitjang.jpa.shop.ExpressParcel;
 import io.bitjang.jpa.shop.LineNote;
 import io.bitjang.jpa.shop.Memo;
 import io.bitjang.jpa.shop.Order;
 import io.bitjang.jpa.shop.OrderLine;
+import io.bitjang.jpa.shop.Parcel;
+import io.bitjang.jpa.shop.Seat;
+import io.bitjang.jpa.shop.SeatId;
 import io.bitjang.testkit.TestDatabase;
 import io.bitjang.testkit.TestDatabases;
 import jakarta.persistence.EntityManager;
@@ -61,7 +65,17 @@ abstract class OnJpa {
     static EntityManagerFactory factory(DataSource source, Map<String, Object> settings) {
         Map<String, Object> all = new HashMap<>(settings);
         HibernatePersistenceConfiguration unit = new HibernatePersistenceConfiguration("shop");
-        List.of(Order.class, OrderLine.class, LineNote.class, Address.class, Account.class, Memo.class)
+        List.of(
+                        Order.class,
+                        OrderLine.class,
+                        LineNote.class,
+                        Address.class,
+                        Account.class,
+                        Memo.class,
+                        Seat.class,
+                        SeatId.class,
+                        Parcel.class,
+                        ExpressParcel.class)
                 .forEach(unit::managedClass);
         unit.property("jakarta.persistence.nonJtaDataSource", source);
         unit.property("hibernate.hbm2ddl.auto", "update");
