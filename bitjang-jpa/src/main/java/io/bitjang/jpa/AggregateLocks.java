@@ -5,6 +5,7 @@ import io.bitjang.LockId;
 import io.bitjang.LockManager;
 import io.bitjang.Wait;
 import io.bitjang.jpa.internal.HibernateAggregates;
+import io.bitjang.jpa.internal.Marks;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityNotFoundException;
 import jakarta.persistence.PersistenceException;
@@ -159,9 +160,10 @@ public final class AggregateLocks {
     }
 
     private void rollbackOnly() {
-        try {
-            hibernate("This").rollbackOnly();
-        } catch (UnsupportedOperationException e) {
+        HibernateAggregates hibernate = hibernate();
+        if (hibernate != null) {
+            hibernate.rollbackOnly();
+        } else {
             entityManager.getTransaction().setRollbackOnly();
         }
     }
@@ -170,6 +172,7 @@ public final class AggregateLocks {
         Objects.requireNonNull(id, "id");
         requireVersioned(type);
         requireTransaction();
+        requireNoMarksInVain();
         @Nullable T aggregate = entityManager.find(type, id);
         if (aggregate == null) {
             throw new EntityNotFoundException(type.getSimpleName() + " " + id + " is not there");
@@ -202,13 +205,35 @@ public final class AggregateLocks {
     }
 
     private HibernateAggregates hibernate(String what) {
+        HibernateAggregates hibernate = hibernate();
+        if (hibernate == null) {
+            throw unsupported(what);
+        }
+        return hibernate;
+    }
+
+    private @Nullable HibernateAggregates hibernate() {
         try {
-            return new HibernateAggregates(entityManager.unwrap(org.hibernate.engine.spi.SessionImplementor.class));
+            return new HibernateAggregates(
+                    entityManager.unwrap(org.hibernate.engine.spi.SessionImplementor.class));
         } catch (PersistenceException | LinkageError e) {
-            throw new UnsupportedOperationException(
-                    what + " needs Hibernate; this entity manager is of "
-                            + entityManager.getDelegate().getClass().getName(),
-                    e);
+            return null;
+        }
+    }
+
+    private UnsupportedOperationException unsupported(String what) {
+        return new UnsupportedOperationException(what + " needs Hibernate; this entity manager is of "
+                + entityManager.getDelegate().getClass().getName());
+    }
+
+    /** Without Hibernate the marks would be without effect, and nobody would notice. */
+    private void requireNoMarksInVain() {
+        if (hibernate() == null) {
+            for (EntityType<?> entity : entityManager.getMetamodel().getEntities()) {
+                if (!Marks.of(entity.getJavaType()).isEmpty()) {
+                    throw unsupported("@PartOf, as on " + entity.getJavaType().getName() + ",");
+                }
+            }
         }
     }
 }

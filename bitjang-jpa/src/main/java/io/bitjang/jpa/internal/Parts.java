@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.jpa.internal;
 
-import io.bitjang.jpa.PartOf;
-import java.lang.reflect.AnnotatedElement;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.hibernate.MappingException;
 import org.hibernate.boot.Metadata;
 import org.hibernate.engine.spi.EntityEntry;
@@ -51,7 +47,7 @@ final class Parts {
     }
 
     private static @Nullable String attribute(PersistentClass entity) {
-        Set<String> marked = marked(entity.getMappedClass());
+        Set<String> marked = Marks.of(entity.getMappedClass());
         if (marked.isEmpty()) {
             return null;
         }
@@ -66,23 +62,6 @@ final class Parts {
                     + " @ManyToOne or a @OneToOne and no part of the id (use @MapsId for that); it is on " + marked);
         }
         return found.iterator().next();
-    }
-
-    private static Set<String> marked(Class<?> type) {
-        Set<String> names = new TreeSet<>();
-        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
-            Stream.concat(Stream.of(each.getDeclaredFields()), Stream.of(each.getDeclaredMethods()))
-                    .filter(member -> ((AnnotatedElement) member).isAnnotationPresent(PartOf.class))
-                    .map(member -> attributeName(member.getName()))
-                    .forEach(names::add);
-        }
-        return names;
-    }
-
-    private static String attributeName(String member) {
-        return member.matches("get\\p{javaUpperCase}.*")
-                ? member.substring(3, 4).toLowerCase(Locale.ROOT) + member.substring(4)
-                : member;
     }
 
     private static void requireRoot(Metadata metadata, Map<String, String> attributes, String part) {
