@@ -22,7 +22,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the documents show is what the code does, and their links lead somewhere. */
 class DocumentsTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
-    private static final Path SNIPPETS = Path.of("src/test/java/io/bitjang/demo/DocSnippetsTest.java");
+    private static final List<Path> SNIPPETS = List.of(
+            Path.of("src/test/java/io/bitjang/demo/DocSnippetsTest.java"),
+            ROOT.resolve("bitjang-jpa/src/test/java/io/bitjang/jpa/AggregateSnippetsTest.java"));
     private static final Path SCRIPTS = ROOT.resolve("bitjang-core/src/main/resources/io/bitjang/schema");
     private static final Pattern JAVA_BLOCK =
             Pattern.compile("^```java\\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
@@ -33,7 +35,8 @@ class DocumentsTest {
 
     @Test
     void every_snippet_is_compiled_and_run() {
-        String compiled = withoutLayout(read(SNIPPETS));
+        String compiled =
+                SNIPPETS.stream().map(each -> withoutLayout(read(each))).collect(Collectors.joining());
         List<String> snippets = new ArrayList<>();
         for (Path document : documents()) {
             JAVA_BLOCK
@@ -45,7 +48,7 @@ class DocumentsTest {
         assertThat(snippets).hasSizeGreaterThan(10);
         assertThat(snippets)
                 .filteredOn(snippet -> !compiled.contains(withoutLayout(snippet)))
-                .as("snippets that are not in " + SNIPPETS.getFileName())
+                .as("snippets that are not in " + SNIPPETS)
                 .isEmpty();
     }
 
