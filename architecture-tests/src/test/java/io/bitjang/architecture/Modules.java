@@ -21,6 +21,10 @@ final class Modules {
         return compiled("bitjang-core/target/classes");
     }
 
+    static JavaClasses jpa() {
+        return compiled("bitjang-jpa/target/classes");
+    }
+
     static JavaClasses testkit() {
         return compiled("bitjang-testkit/target/classes");
     }

@@ -13,27 +13,38 @@ import io.bitjang.jpa.shop.Address;
 import io.bitjang.jpa.shop.LineNote;
 import io.bitjang.jpa.shop.Order;
 import io.bitjang.jpa.shop.OrderLine;
+import io.bitjang.testkit.TestDatabase;
 import io.bitjang.testkit.TestDatabases;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.PersistenceConfiguration;
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Another provider: what needs nothing but JPA works, the rest says what it needs. */
 class EclipseLinkTest {
 
-    private static EntityManagerFactory factory(Class<?>... entities) {
+    static EntityManagerFactory factory(String url, String user, String password, Class<?>... entities) {
         PersistenceConfiguration unit = new PersistenceConfiguration("eclipselink" + entities.length)
                 .provider("org.eclipse.persistence.jpa.PersistenceProvider")
-                .property("jakarta.persistence.jdbc.url", TestDatabases.h2().jdbcUrl())
-                .property("jakarta.persistence.jdbc.user", TestDatabases.h2().user())
-                .property("jakarta.persistence.jdbc.password", TestDatabases.h2().password())
+                .property("jakarta.persistence.jdbc.url", url)
+                .property("jakarta.persistence.jdbc.user", user)
+                .property("jakarta.persistence.jdbc.password", password)
                 .property("jakarta.persistence.schema-generation.database.action", "create")
                 .property("eclipselink.logging.level", "OFF");
         for (Class<?> entity : entities) {
             unit.managedClass(entity);
         }
         return unit.createEntityManagerFactory();
+    }
+
+    private static EntityManagerFactory factory(Class<?>... entities) {
+        TestDatabase h2 = TestDatabases.h2();
+        return factory(h2.jdbcUrl(), h2.user(), h2.password(), entities);
     }
 
     @Test
@@ -94,5 +105,23 @@ class EclipseLinkTest {
                     .hasMessageContaining("@PartOf")
                     .hasMessageContaining("needs Hibernate");
         }
+    }
+
+    @Test
+    void it_works_where_there_is_no_hibernate() throws Exception {
+        String classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !entry.contains("hibernate"))
+                .collect(Collectors.joining(File.pathSeparator));
+        Process alone = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        classPath,
+                        WithoutHibernate.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        String printed = new String(alone.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+        assertThat(alone.waitFor()).as(printed).isZero();
+        assertThat(printed).contains("version 1").contains("Locking an aggregate needs Hibernate");
     }
 }
