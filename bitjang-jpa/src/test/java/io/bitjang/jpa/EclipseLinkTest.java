@@ -109,7 +109,8 @@ class EclipseLinkTest {
 
     @Test
     void it_works_where_there_is_no_hibernate() throws Exception {
-        String classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+        String classPath = Stream.of(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
+                        .split(File.pathSeparator))
                 .filter(entry -> !entry.contains("hibernate"))
                 .collect(Collectors.joining(File.pathSeparator));
         Process alone = new ProcessBuilder(
