@@ -11,6 +11,7 @@ import jakarta.persistence.EntityNotFoundException;
 import jakarta.persistence.PersistenceException;
 import jakarta.persistence.TransactionRequiredException;
 import jakarta.persistence.metamodel.EntityType;
+import java.lang.invoke.MethodType;
 import java.sql.Connection;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AggregateLocks {
 
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final int MOST = 1000;
 
     private final EntityManager entityManager;
@@ -66,9 +68,11 @@ public final class AggregateLocks {
      */
     public <T> List<T> lockAll(Class<T> type, Collection<?> ids, Wait wait) {
         Objects.requireNonNull(wait, "wait");
-        Class<?> idType = requireVersioned(type).getIdType().getJavaType();
+        Class<?> idType = MethodType.methodType(requireVersioned(type).getIdType().getJavaType())
+                .wrap()
+                .returnType();
         for (Object id : ids) {
-            if (!idType.isInstance(Objects.requireNonNull(id, "id")) && !idType.isPrimitive()) {
+            if (!idType.isInstance(Objects.requireNonNull(id, "id"))) {
                 throw new IllegalArgumentException("The id of " + type.getSimpleName() + " is a "
                         + idType.getSimpleName() + ", not a " + id.getClass().getSimpleName() + ": " + id);
             }
@@ -93,6 +97,7 @@ public final class AggregateLocks {
         T aggregate = find(type, id);
         Object found = version(aggregate);
         if (!VersionToken.of(found).equals(given)) {
+            rollbackOnly();
             throw new VersionConflictException(type, id, given, found);
         }
         return aggregate;
@@ -118,6 +123,7 @@ public final class AggregateLocks {
      */
     public VersionToken versionOf(Object aggregate) {
         requireTransaction();
+        requireNoMarksInVain();
         if (!entityManager.contains(Objects.requireNonNull(aggregate, "aggregate"))) {
             throw new IllegalArgumentException("The aggregate is detached, its version is old news: "
                     + aggregate.getClass().getName());
@@ -163,8 +169,13 @@ public final class AggregateLocks {
         HibernateAggregates hibernate = hibernate();
         if (hibernate != null) {
             hibernate.rollbackOnly();
-        } else {
+            return;
+        }
+        try {
             entityManager.getTransaction().setRollbackOnly();
+        } catch (IllegalStateException e) {
+            // the transaction is not the entity manager's own: the exception that is about to be thrown ends it
+            LOG.log(System.Logger.Level.DEBUG, "The transaction could not be marked", e);
         }
     }
 

@@ -20,15 +20,14 @@ public final class AggregateIntegrator implements Integrator {
     @Override
     public void integrate(
             Metadata metadata, BootstrapContext bootstrapContext, SessionFactoryImplementor sessionFactory) {
+        Parts parts = Parts.of(metadata);
         Map<String, Object> settings = sessionFactory.getProperties();
-        if ("false".equals(String.valueOf(settings.get(SWITCH)))) {
-            return;
-        }
-        Movements movements = new Movements();
-        VersionMover mover = new VersionMover(Parts.of(metadata), movements);
+        boolean off = "false".equals(String.valueOf(settings.get(SWITCH)));
+        Movements movements = off ? null : new Movements();
+        VersionMover mover = new VersionMover(parts, movements);
         for (PersistentClass entity : metadata.getEntityBindings()) {
             Property version = entity.getVersion();
-            if (version != null && version.getValueGeneratorCreator() == null) {
+            if (movements != null && version != null && version.getValueGeneratorCreator() == null) {
                 version.setValueGeneratorCreator(context -> new OncePerTransaction(
                         movements, context.getPersistentClass().getEntityName()));
             }
@@ -41,5 +40,7 @@ public final class AggregateIntegrator implements Integrator {
         listeners.appendListeners(EventType.PRE_COLLECTION_RECREATE, mover);
         listeners.appendListeners(EventType.PRE_COLLECTION_UPDATE, mover);
         listeners.appendListeners(EventType.PRE_COLLECTION_REMOVE, mover);
+        listeners.appendListeners(EventType.FLUSH, mover);
+        listeners.appendListeners(EventType.AUTO_FLUSH, mover);
     }
 }

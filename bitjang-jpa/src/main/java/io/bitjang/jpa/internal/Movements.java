@@ -10,20 +10,66 @@ import org.hibernate.engine.spi.EntityKey;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.engine.spi.TransactionCompletionCallbacks.AfterCompletionCallback;
 
-/** Whose version has moved in the present transaction of a session. Thread-safe. */
+/**
+ * Whose version has moved in the present transaction of a session, and whose is about to. Hibernate plans the updates of a flush
+ * before it runs them, and drops the plans if a query turns out not to need the flush. Thread-safe.
+ */
 final class Movements {
 
-    private final Map<SharedSessionContractImplementor, Set<EntityKey>> moved =
+    private record Present(Set<EntityKey> planned, Set<EntityKey> moved) {}
+
+    private final Map<SharedSessionContractImplementor, Present> sessions =
             Collections.synchronizedMap(new WeakHashMap<>());
 
-    /** False if it had moved already. */
-    boolean begin(SharedSessionContractImplementor session, EntityKey entity) {
-        return moved.computeIfAbsent(session, this::untilItEnds).add(entity);
+    boolean hasMoved(SharedSessionContractImplementor session, EntityKey entity) {
+        return present(session).moved.contains(entity);
     }
 
-    private Set<EntityKey> untilItEnds(SharedSessionContractImplementor session) {
-        AfterCompletionCallback forget = (success, ended) -> moved.remove(session);
+    /** Whether it has moved, or will in the flush that is under way. */
+    boolean isMoving(SharedSessionContractImplementor session, EntityKey entity) {
+        return hasMoved(session, entity) || present(session).planned.contains(entity);
+    }
+
+    void plan(SharedSessionContractImplementor session, EntityKey entity) {
+        present(session).planned.add(entity);
+    }
+
+    /** It is written: if that was to move its version, it has moved. */
+    void written(SharedSessionContractImplementor session, EntityKey entity) {
+        if (present(session).planned.contains(entity)) {
+            moved(session, entity);
+        }
+    }
+
+    void moved(SharedSessionContractImplementor session, EntityKey entity) {
+        present(session).moved.add(entity);
+    }
+
+    /** The flush is over, or was not needed. */
+    void forgetPlans(SharedSessionContractImplementor session) {
+        Present present = sessions.get(session);
+        if (present != null) {
+            present.planned.clear();
+        }
+    }
+
+    private Present present(SharedSessionContractImplementor session) {
+        return sessions.computeIfAbsent(session, this::untilItEnds);
+    }
+
+    private Present untilItEnds(SharedSessionContractImplementor session) {
+        AfterCompletionCallback forget = (success, ended) -> {
+            Present present = sessions.remove(session);
+            if (present != null) {
+                // what another has read into a shared cache meanwhile may be older
+                present.moved.forEach(entity -> evict(session, entity));
+            }
+        };
         session.asEventSource().getActionQueue().registerCallback(forget);
-        return new HashSet<>();
+        return new Present(new HashSet<>(), new HashSet<>());
+    }
+
+    static void evict(SharedSessionContractImplementor session, EntityKey entity) {
+        session.getFactory().getCache().evictEntityData(entity.getEntityName(), entity.getIdentifier());
     }
 }

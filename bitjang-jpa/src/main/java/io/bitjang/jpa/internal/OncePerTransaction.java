@@ -34,8 +34,11 @@ final class OncePerTransaction implements BeforeExecutionGenerator {
             SharedSessionContractImplementor session, @Nullable Object owner, Object current, EventType event) {
         if (event == EventType.UPDATE && owner != null && session.isEventSource()) {
             EntityEntry entry = session.getPersistenceContextInternal().getEntry(owner);
-            if (entry != null && !movements.begin(session, entry.getEntityKey())) {
-                return current;
+            if (entry != null) {
+                if (movements.hasMoved(session, entry.getEntityKey())) {
+                    return current;
+                }
+                movements.plan(session, entry.getEntityKey());
             }
         }
         EntityVersionMapping mapping = session.getFactory()

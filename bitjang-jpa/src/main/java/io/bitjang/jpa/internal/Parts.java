@@ -3,20 +3,25 @@ package io.bitjang.jpa.internal;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.hibernate.Hibernate;
 import org.hibernate.MappingException;
 import org.hibernate.boot.Metadata;
 import org.hibernate.engine.spi.EntityEntry;
-import org.hibernate.engine.spi.PersistenceContext;
+import org.hibernate.engine.spi.EntityKey;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
+import org.hibernate.mapping.Component;
 import org.hibernate.mapping.PersistentClass;
 import org.hibernate.mapping.Property;
 import org.hibernate.mapping.ToOne;
 import org.hibernate.persister.entity.EntityPersister;
 import org.hibernate.proxy.HibernateProxy;
+import org.hibernate.proxy.LazyInitializer;
 import org.jspecify.annotations.Nullable;
+
 
 /** Which entities are parts of others, by the attribute that says so. Immutable. */
 final class Parts {
@@ -47,6 +52,14 @@ final class Parts {
     }
 
     private static @Nullable String attribute(PersistentClass entity) {
+        for (Property property : entity.getPropertyClosure()) {
+            if (property.getValue() instanceof Component value
+                    && value.getComponentClass() != null
+                    && !Marks.of(value.getComponentClass()).isEmpty()) {
+                throw new MappingException("@PartOf belongs on an attribute of an entity, not of the value "
+                        + value.getComponentClassName() + " in " + entity.getClassName());
+            }
+        }
         Set<String> marked = Marks.of(entity.getMappedClass());
         if (marked.isEmpty()) {
             return null;
@@ -95,38 +108,76 @@ final class Parts {
         throw new IllegalStateException(persister.getEntityName() + " has no " + attribute);
     }
 
-    /** The root that an entity belongs to, which may be itself; null if it belongs to none any more. */
-    @Nullable
-    Object rootOf(SharedSessionContractImplementor session, Object entity) {
-        PersistenceContext context = session.getPersistenceContextInternal();
-        @Nullable Object at = entity;
-        while (at != null) {
-            if (attributes.isEmpty()) {
-                return at;
-            }
-            Object loaded = at instanceof HibernateProxy proxy
-                    ? isPart(proxy) ? proxy.getHibernateLazyInitializer().getImplementation() : null
-                    : at;
-            if (loaded == null) {
-                return at;
-            }
-            EntityEntry entry = context.getEntry(loaded);
-            EntityPersister persister = entry == null ? session.getEntityPersister(null, loaded) : entry.getPersister();
-            int index = index(persister);
-            if (index < 0) {
-                return at;
-            }
-            Object parent = persister.getValue(loaded, index);
-            // a part that was taken out of its aggregate forgets it, but was loaded as a part of it
-            at = parent == null && entry != null && entry.getLoadedState() != null
-                    ? entry.getLoadedState()[index]
-                    : parent;
-        }
-        return null;
+    /** Whether entities of this name are parts of others. */
+    boolean isPart(@Nullable String entityName) {
+        return entityName != null && attributes.containsKey(entityName);
     }
 
-    private boolean isPart(HibernateProxy proxy) {
-        return attributes.containsKey(proxy.getHibernateLazyInitializer().getEntityName())
-                || !proxy.getHibernateLazyInitializer().isUninitialized();
+    /** The managed root of what is referred to, which may be itself; null if it belongs to none any more. */
+    @Nullable
+    Object rootOf(SharedSessionContractImplementor session, Object reference) {
+        Object at = managed(session, reference);
+        while (at != null && isPart(entryOf(session, at).getPersister().getEntityName())) {
+            Object parent = parentOf(session, at);
+            at = parent == null ? null : managed(session, parent);
+        }
+        return at;
+    }
+
+    /** Whether a managed entity is a part of this aggregate. Reads no other aggregate for that. */
+    boolean isPartOf(SharedSessionContractImplementor session, Object entity, EntityKey aggregate) {
+        Object at = entity;
+        while (at != null && isPart(entryOf(session, at).getPersister().getEntityName())) {
+            Object parent = parentOf(session, at);
+            EntityKey key = parent == null ? null : keyOf(session, parent);
+            if (key == null) {
+                return false;
+            }
+            if (key.equals(aggregate)) {
+                return true;
+            }
+            at = isPart(key.getPersister().getEntityName()) ? managed(session, parent) : null;
+        }
+        return false;
+    }
+
+    private static EntityEntry entryOf(SharedSessionContractImplementor session, Object managed) {
+        return Objects.requireNonNull(session.getPersistenceContextInternal().getEntry(managed));
+    }
+
+    /** A part that was taken out of its aggregate forgets it, but was read as a part of it. */
+    private @Nullable Object parentOf(SharedSessionContractImplementor session, Object managed) {
+        EntityEntry entry = entryOf(session, managed);
+        int index = index(entry.getPersister());
+        Object parent = entry.getPersister().getValue(managed, index);
+        return parent == null && entry.getLoadedState() != null ? entry.getLoadedState()[index] : parent;
+    }
+
+    private static @Nullable EntityKey keyOf(SharedSessionContractImplementor session, Object reference) {
+        EntityEntry entry = session.getPersistenceContextInternal().getEntry(reference);
+        if (entry != null) {
+            return entry.getEntityKey();
+        }
+        LazyInitializer lazy = HibernateProxy.extractLazyInitializer(reference);
+        EntityPersister persister = lazy == null
+                ? session.getEntityPersister(null, reference)
+                : session.getFactory().getMappingMetamodel().getEntityDescriptor(lazy.getEntityName());
+        Object id = lazy == null ? persister.getIdentifier(reference, session) : lazy.getInternalIdentifier();
+        return id == null ? null : session.generateEntityKey(id, persister);
+    }
+
+    /** What is referred to, by a proxy or a detached copy perhaps, as this session has it; null if it is not there. */
+    private static @Nullable Object managed(SharedSessionContractImplementor session, Object reference) {
+        EntityKey key = keyOf(session, reference);
+        if (key == null) {
+            return null;
+        }
+        Object known = session.getPersistenceContextInternal().getEntity(key);
+        if (known != null) {
+            Hibernate.initialize(known);
+            return known;
+        }
+        Object read = session.internalLoad(key.getPersister().getEntityName(), key.getIdentifier(), true, true);
+        return read == null ? null : Hibernate.unproxy(read);
     }
 }

@@ -31,20 +31,25 @@ enum RowLocks {
             if (millis == 0) {
                 return super.attempt(connection, rows, reader, millis);
             }
-            String before = limit(connection, millis == FOREVER ? "0" : Long.toString(millis));
-            // if it fails, the transaction is over, and the setting with it
+            // lock_timeout counts anew for each row, and is no limit of the whole
+            Limits before = limit(connection, new Limits("0", millis == FOREVER ? "0" : Long.toString(millis)));
+            // if it fails, the transaction is over, and the settings with it
             List<T> result = super.attempt(connection, rows, reader, millis);
             limit(connection, before);
             return result;
         }
 
-        private static String limit(Connection connection, String value) throws SQLException {
+        private record Limits(String lock, String statement) {}
+
+        private static Limits limit(Connection connection, Limits limits) throws SQLException {
             try (PreparedStatement statement = connection.prepareStatement(
-                    "SELECT current_setting('lock_timeout'), set_config('lock_timeout', ?, true)")) {
-                statement.setString(1, value);
+                    "SELECT current_setting('lock_timeout'), current_setting('statement_timeout'),"
+                            + " set_config('lock_timeout', ?, true), set_config('statement_timeout', ?, true)")) {
+                statement.setString(1, limits.lock);
+                statement.setString(2, limits.statement);
                 try (ResultSet row = statement.executeQuery()) {
                     row.next();
-                    return row.getString(1);
+                    return new Limits(row.getString(1), row.getString(2));
                 }
             }
         }
@@ -52,7 +57,7 @@ enum RowLocks {
         @Override
         Outcome outcome(SQLException e) {
             return switch (String.valueOf(e.getSQLState())) {
-                case "55P03" -> Outcome.NOT_IN_TIME;
+                case "55P03", "57014" -> Outcome.NOT_IN_TIME;
                 case "40P01" -> Outcome.DEADLOCK;
                 case "40001" -> Outcome.STALE;
                 default -> Outcome.FAILED;

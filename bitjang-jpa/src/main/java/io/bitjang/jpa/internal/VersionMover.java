@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.jpa.internal;
 
-import org.hibernate.LockMode;
-import org.hibernate.collection.spi.PersistentCollection;
+import org.hibernate.collection.spi.AbstractPersistentCollection;
 import org.hibernate.engine.spi.EntityEntry;
-import org.hibernate.engine.spi.EntityKey;
-import org.hibernate.engine.spi.PersistenceContext;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.event.spi.AbstractCollectionEvent;
+import org.hibernate.event.spi.AutoFlushEvent;
+import org.hibernate.event.spi.AutoFlushEventListener;
+import org.hibernate.event.spi.FlushEvent;
+import org.hibernate.event.spi.FlushEventListener;
 import org.hibernate.event.spi.PostInsertEvent;
 import org.hibernate.event.spi.PostInsertEventListener;
 import org.hibernate.event.spi.PreCollectionRecreateEvent;
@@ -23,8 +24,7 @@ import org.hibernate.event.spi.PreInsertEventListener;
 import org.hibernate.event.spi.PreUpdateEvent;
 import org.hibernate.event.spi.PreUpdateEventListener;
 import org.hibernate.persister.entity.EntityPersister;
-import org.hibernate.proxy.HibernateProxy;
-import org.hibernate.proxy.LazyInitializer;
+import org.hibernate.persister.entity.JoinedSubclassEntityPersister;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,20 +38,27 @@ final class VersionMover
                 PostInsertEventListener,
                 PreCollectionRecreateEventListener,
                 PreCollectionUpdateEventListener,
-                PreCollectionRemoveEventListener {
+                PreCollectionRemoveEventListener,
+                FlushEventListener,
+                AutoFlushEventListener {
 
     private static final long serialVersionUID = 1L;
 
     private final transient Parts parts;
-    private final transient Movements movements;
+    private final transient @Nullable Movements movements;
 
-    VersionMover(Parts parts, Movements movements) {
+    /** Without movements, it knows the parts and moves nothing. */
+    VersionMover(Parts parts, @Nullable Movements movements) {
         this.parts = parts;
         this.movements = movements;
     }
 
     Parts parts() {
         return parts;
+    }
+
+    boolean moves() {
+        return movements != null;
     }
 
     @Override
@@ -62,8 +69,12 @@ final class VersionMover
 
     @Override
     public boolean onPreUpdate(PreUpdateEvent event) {
-        written(event.getSession(), event.getPersister(), event.getState());
-        written(event.getSession(), event.getPersister(), event.getOldState());
+        SharedSessionContractImplementor session = event.getSession();
+        if (movements != null && session.isEventSource()) {
+            movements.written(session, session.generateEntityKey(event.getId(), event.getPersister()));
+        }
+        written(session, event.getPersister(), event.getState());
+        written(session, event.getPersister(), event.getOldState());
         return false;
     }
 
@@ -77,14 +88,31 @@ final class VersionMover
     @Override
     public void onPostInsert(PostInsertEvent event) {
         EntityPersister persister = event.getPersister();
-        if (persister.isVersioned() && event.getSession().isEventSource()) {
-            movements.begin(event.getSession(), event.getSession().generateEntityKey(event.getId(), persister));
+        SharedSessionContractImplementor session = event.getSession();
+        if (movements != null && persister.isVersioned() && session.isEventSource()) {
+            movements.moved(session, session.generateEntityKey(event.getId(), persister));
         }
     }
 
     @Override
     public boolean requiresPostCommitHandling(EntityPersister persister) {
         return false;
+    }
+
+    @Override
+    public void onFlush(FlushEvent event) {
+        forgetPlans(event.getSession());
+    }
+
+    @Override
+    public void onAutoFlush(AutoFlushEvent event) {
+        forgetPlans(event.getSession());
+    }
+
+    private void forgetPlans(SharedSessionContractImplementor session) {
+        if (movements != null) {
+            movements.forgetPlans(session);
+        }
     }
 
     @Override
@@ -105,15 +133,15 @@ final class VersionMover
     /** A collection that is written with its owner; those of a root move its version without us. */
     private void collectionWritten(AbstractCollectionEvent event) {
         Object owner = event.getAffectedOwnerOrNull();
-        PersistentCollection<?> collection = event.getCollection();
-        SharedSessionContractImplementor session = event.getSession();
         if (owner == null
-                || collection == null
-                || event.getCollectionPersister().isInverse()) {
+                || !parts.isPart(event.getAffectedOwnerEntityName())
+                || event.getCollectionPersister().isInverse()
+                || !(event.getCollection() instanceof AbstractPersistentCollection<?> collection)) {
             return;
         }
-        EntityEntry entry = session.getPersistenceContextInternal().getEntry(owner);
-        if (entry != null && parts.index(entry.getPersister()) >= 0) {
+        // the event of a stateless session has none
+        SharedSessionContractImplementor session = collection.getSession();
+        if (session != null && session.isEventSource()) {
             moveRootOf(session, owner);
         }
     }
@@ -127,39 +155,34 @@ final class VersionMover
     }
 
     private void moveRootOf(SharedSessionContractImplementor session, Object entity) {
-        Object root = parts.rootOf(session, entity);
+        Object root = movements == null ? null : parts.rootOf(session, entity);
         if (root != null) {
             move(session, root);
         }
     }
 
-    /** Moves the version of a root, unless it has moved in this transaction. */
+    /** Moves the version of a root that is managed, unless it has moved in this transaction. */
     void move(SharedSessionContractImplementor session, Object root) {
-        PersistenceContext context = session.getPersistenceContextInternal();
-        LazyInitializer lazy = root instanceof HibernateProxy proxy ? proxy.getHibernateLazyInitializer() : null;
-        Object loaded = lazy == null ? root : lazy.isUninitialized() ? null : lazy.getImplementation();
-        EntityEntry entry = loaded == null ? null : context.getEntry(loaded);
-        if (entry == null && lazy != null) {
-            moveUnseen(session, lazy);
-        } else if (entry != null
-                && entry.isExistsInDatabase()
-                && !entry.getStatus().isDeletedOrGone()
-                && movements.begin(session, entry.getEntityKey())) {
-            session.asEventSource().lock(loaded, LockMode.PESSIMISTIC_FORCE_INCREMENT);
+        EntityEntry entry = session.getPersistenceContextInternal().getEntry(root);
+        if (movements == null
+                || entry == null
+                || !entry.isExistsInDatabase()
+                || entry.getStatus().isDeletedOrGone()
+                || movements.isMoving(session, entry.getEntityKey())) {
+            return;
         }
-    }
-
-    /** Nobody has read it, so nobody relies on the version that it has. */
-    private void moveUnseen(SharedSessionContractImplementor session, LazyInitializer lazy) {
-        EntityPersister persister =
-                session.getFactory().getMappingMetamodel().getEntityDescriptor(lazy.getEntityName());
-        Object id = lazy.getInternalIdentifier();
-        EntityKey key = session.generateEntityKey(id, persister);
-        if (movements.begin(session, key)) {
-            Object version = persister.getCurrentVersion(id, session);
-            if (version != null) {
-                persister.forceVersionIncrement(id, version, session);
-            }
+        movements.moved(session, entry.getEntityKey());
+        EntityPersister persister = entry.getPersister();
+        // the version of a subclass with a table of its own stands in the table of the root
+        EntityPersister writer = persister instanceof JoinedSubclassEntityPersister
+                ? persister.getRootEntityDescriptor().getEntityPersister()
+                : persister;
+        Object next = writer.forceVersionIncrement(entry.getId(), entry.getVersion(), session);
+        if (entry.getLoadedState() == null) {
+            persister.setValue(root, persister.getVersionPropertyIndex(), next);
+        } else {
+            entry.forceLocked(root, next);
         }
+        Movements.evict(session, entry.getEntityKey());
     }
 }
