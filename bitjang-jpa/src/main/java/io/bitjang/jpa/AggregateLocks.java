@@ -73,8 +73,8 @@ public final class AggregateLocks {
                 .returnType();
         for (Object id : ids) {
             if (!idType.isInstance(Objects.requireNonNull(id, "id"))) {
-                throw new IllegalArgumentException("The id of " + type.getSimpleName() + " is a "
-                        + idType.getSimpleName() + ", not a " + id.getClass().getSimpleName() + ": " + id);
+                throw new IllegalArgumentException("The id of " + type.getSimpleName() + " is of type "
+                        + idType.getSimpleName() + ", not " + id.getClass().getSimpleName() + ": " + id);
             }
         }
         List<?> each = List.copyOf(new LinkedHashSet<>(ids));

@@ -77,19 +77,57 @@ class AggregateLockTest extends OnJpa {
         long number = newOrder();
         try (AutoCloseable held = holding(number)) {
             refused(number, Wait.upTo(Duration.ofMillis(1)));
-            for (long millis : new long[] {300, 2000}) {
-                long before = System.nanoTime();
-
-                Throwable failure = refused(number, Wait.upTo(Duration.ofMillis(millis)));
-
-                long took = millisSince(before);
+            for (long millis : new long[] {0, 300, 2000}) {
+                // the best of some: a machine that is busy with other things makes a wait longer, and never shorter
+                long took = Long.MAX_VALUE;
+                for (int i = 0; i < 4 && took > millis + Math.max(50, millis / 5); i++) {
+                    long before = System.nanoTime();
+                    Throwable failure = refused(number, Wait.upTo(Duration.ofMillis(millis)));
+                    took = Math.min(took, millisSince(before));
+                    assertThat(failure)
+                            .isInstanceOf(
+                                    millis == 0 ? AggregateBusyException.class : AggregateTimeoutException.class);
+                }
                 System.out.printf("%s: a wait of %d ms took %d ms%n", name, millis, took);
-                assertThat(failure)
-                        .isInstanceOf(AggregateTimeoutException.class)
-                        .hasMessageContaining("waited up to " + Duration.ofMillis(millis));
-                // twenty per cent, and room for a machine that is busy with other things
-                assertThat((double) took).isBetween(millis - 5.0, millis * 1.2 + 400);
+                assertThat(took).isBetween(millis - 5, millis + Math.max(50, millis / 5));
             }
+        }
+    }
+
+    @Test
+    void the_wait_for_several_is_a_wait_for_all_of_them() throws Exception {
+        long one = newOrder();
+        long two = newOrder();
+        AutoCloseable first = holding(one);
+        AutoCloseable second = holding(two);
+        long before = System.nanoTime();
+        Future<Throwable> failure = threads.submit(() -> catchThrowable(() -> inTx(em -> AggregateLocks.of(em)
+                .lockAll(Order.class, List.of(one, two), Wait.upTo(Duration.ofMillis(1000))))));
+        assertThatThrownBy(() -> failure.get(700, TimeUnit.MILLISECONDS))
+                .isInstanceOf(java.util.concurrent.TimeoutException.class);
+
+        first.close();
+
+        assertThat(failure.get(10, TimeUnit.SECONDS)).isInstanceOf(AggregateTimeoutException.class);
+        System.out.printf("%s: a wait of 1000 ms for two took %d ms%n", name, millisSince(before));
+        assertThat(millisSince(before)).isBetween(995L, name.equals("h2") ? 2500L : 1600L);
+        second.close();
+    }
+
+    @Test
+    void a_change_that_is_not_written_yet_does_not_make_it_wait() throws Exception {
+        long number = newOrder();
+        EntityManager em = factory.createEntityManager();
+        em.getTransaction().begin();
+        em.find(Order.class, number).ship();
+        try (AutoCloseable held = holding(number)) {
+            long before = System.nanoTime();
+            assertThatThrownBy(() -> AggregateLocks.of(em).lock(Order.class, number, Wait.none()))
+                    .isInstanceOf(AggregateBusyException.class);
+            assertThat(millisSince(before)).isLessThan(1000);
+        } finally {
+            em.getTransaction().rollback();
+            em.close();
         }
     }
 
@@ -139,8 +177,37 @@ class AggregateLockTest extends OnJpa {
             assertThat(locked.lines()).extracting(OrderLine::id).containsExactlyInAnyOrder(number + 1, number + 3);
             assertThat(locked.version()).isEqualTo(1);
             assertThat(em.getLockMode(locked)).isEqualTo(LockModeType.PESSIMISTIC_WRITE);
+            locked.ship();
+            em.getTransaction().commit();
         } finally {
-            em.getTransaction().rollback();
+            if (em.getTransaction().isActive()) {
+                em.getTransaction().rollback();
+            }
+            em.close();
+        }
+    }
+
+    @Test
+    void a_part_that_was_read_alone_is_current_too() {
+        long number = newOrder();
+        EntityManager em = factory.createEntityManager();
+        em.getTransaction().begin();
+        em.unwrap(org.hibernate.Session.class)
+                .doWork(connection -> connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED));
+        OrderLine line = em.find(OrderLine.class, number + 1);
+        inTx(other -> other.find(Order.class, number).lines().get(0).change(7));
+        try {
+            Order locked = AggregateLocks.of(em).lock(Order.class, number, Wait.none());
+
+            assertThat(line.quantity()).isEqualTo(7);
+            assertThat(locked.lines()).contains(line);
+            assertThat(locked.version()).isEqualTo(1);
+            locked.ship();
+            em.getTransaction().commit();
+        } finally {
+            if (em.getTransaction().isActive()) {
+                em.getTransaction().rollback();
+            }
             em.close();
         }
     }
@@ -250,7 +317,10 @@ class AggregateLockTest extends OnJpa {
                     .isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> locks.lock(Account.class, 1L, Wait.none()))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("The id of Account is a String, not a Long: 1");
+                    .hasMessage("The id of Account is of type String, not Long: 1");
+            assertThatThrownBy(() -> locks.lock(Order.class, 5, Wait.none()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("The id of Order is of type Long, not Integer: 5");
             assertThatThrownBy(() -> locks.lock(Order.class, null, Wait.none()))
                     .isInstanceOf(NullPointerException.class);
             assertThatThrownBy(() -> locks.lock(Order.class, number, null)).isInstanceOf(NullPointerException.class);
