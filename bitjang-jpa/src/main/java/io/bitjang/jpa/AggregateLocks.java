@@ -68,7 +68,8 @@ public final class AggregateLocks {
      */
     public <T> List<T> lockAll(Class<T> type, Collection<?> ids, Wait wait) {
         Objects.requireNonNull(wait, "wait");
-        Class<?> idType = MethodType.methodType(requireVersioned(type).getIdType().getJavaType())
+        Class<?> idType = MethodType.methodType(
+                        requireVersioned(type).getIdType().getJavaType())
                 .wrap()
                 .returnType();
         for (Object id : ids) {
@@ -225,8 +226,7 @@ public final class AggregateLocks {
 
     private @Nullable HibernateAggregates hibernate() {
         try {
-            return new HibernateAggregates(
-                    entityManager.unwrap(org.hibernate.engine.spi.SessionImplementor.class));
+            return new HibernateAggregates(entityManager.unwrap(org.hibernate.engine.spi.SessionImplementor.class));
         } catch (PersistenceException | LinkageError e) {
             return null;
         }

@@ -85,8 +85,7 @@ class AggregateLockTest extends OnJpa {
                     Throwable failure = refused(number, Wait.upTo(Duration.ofMillis(millis)));
                     took = Math.min(took, millisSince(before));
                     assertThat(failure)
-                            .isInstanceOf(
-                                    millis == 0 ? AggregateBusyException.class : AggregateTimeoutException.class);
+                            .isInstanceOf(millis == 0 ? AggregateBusyException.class : AggregateTimeoutException.class);
                 }
                 System.out.printf("%s: a wait of %d ms took %d ms%n", name, millis, took);
                 assertThat(took).isBetween(millis - 5, millis + Math.max(50, millis / 5));
@@ -101,8 +100,8 @@ class AggregateLockTest extends OnJpa {
         AutoCloseable first = holding(one);
         AutoCloseable second = holding(two);
         long before = System.nanoTime();
-        Future<Throwable> failure = threads.submit(() -> catchThrowable(() -> inTx(em -> AggregateLocks.of(em)
-                .lockAll(Order.class, List.of(one, two), Wait.upTo(Duration.ofMillis(1000))))));
+        Future<Throwable> failure = threads.submit(() -> catchThrowable(() -> inTx(em ->
+                AggregateLocks.of(em).lockAll(Order.class, List.of(one, two), Wait.upTo(Duration.ofMillis(1000))))));
         assertThatThrownBy(() -> failure.get(700, TimeUnit.MILLISECONDS))
                 .isInstanceOf(java.util.concurrent.TimeoutException.class);
 

@@ -49,8 +49,7 @@ class AggregateSnippetsTest extends OnJpa {
 
             Order order = aggregates.lock(Order.class, no, Wait.upTo(Duration.ofSeconds(2)));
             Order asShown = aggregates.atVersion(Order.class, no, form.version());
-            List<Account> two =
-                    aggregates.lockAll(Account.class, List.of(from, to), Wait.upTo(Duration.ofSeconds(2)));
+            List<Account> two = aggregates.lockAll(Account.class, List.of(from, to), Wait.upTo(Duration.ofSeconds(2)));
             VersionToken token = aggregates.versionOf(order);
 
             assertThat(asShown).isSameAs(order);
@@ -72,7 +71,8 @@ class AggregateSnippetsTest extends OnJpa {
                 order.moveTo(form.address());
                 aggregates.releaseLock(locks.manager(), lockId);
             });
-            assertThat(locks.manager().tryLock("order", Long.toString(no), "lee")).isNotNull();
+            assertThat(locks.manager().tryLock("order", Long.toString(no), "lee"))
+                    .isNotNull();
         }
     }
 }

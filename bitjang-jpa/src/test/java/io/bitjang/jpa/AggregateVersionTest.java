@@ -80,47 +80,36 @@ class AggregateVersionTest extends OnJpa {
             em.flush();
             order.moveTo(new Address("Daegu", "3"));
         }));
-        changes.put(
-                "an own field, then a question about something else",
-                new Change(1, (em, order) -> {
-                    order.moveTo(new Address("Busan", "2"));
-                    em.createQuery("from Account", Account.class).getResultList();
-                }));
-        changes.put(
-                "an own field and a part, then a question about something else",
-                new Change(1, (em, order) -> {
-                    order.moveTo(new Address("Busan", "2"));
-                    order.lines().get(0).change(7);
-                    em.createQuery("from Account", Account.class).getResultList();
-                }));
-        changes.put(
-                "an own field, then a question about it, then a part",
-                new Change(1, (em, order) -> {
-                    order.moveTo(new Address("Busan", "2"));
-                    em.createQuery("from Order where state is null", Order.class).getResultList();
-                    order.lines().get(0).change(7);
-                }));
-        changes.put(
-                "a new part that refers to a detached root",
-                new Change(0, (em, order) -> {
-                    em.detach(order);
-                    em.persist(order.addLine(order.number() + 3, "salt", 1));
-                }));
-        changes.put(
-                "a part of a root that is only read",
-                new Change(0, (em, order) -> {
-                    OrderLine line = order.lines().get(0);
-                    em.unwrap(org.hibernate.Session.class).setReadOnly(order, true);
-                    line.change(7);
-                }));
-        changes.put(
-                "a merge of a changed part",
-                new Change(0, (em, order) -> {
-                    OrderLine line = order.lines().get(0);
-                    em.clear();
-                    line.change(7);
-                    em.merge(line);
-                }));
+        changes.put("an own field, then a question about something else", new Change(1, (em, order) -> {
+            order.moveTo(new Address("Busan", "2"));
+            em.createQuery("from Account", Account.class).getResultList();
+        }));
+        changes.put("an own field and a part, then a question about something else", new Change(1, (em, order) -> {
+            order.moveTo(new Address("Busan", "2"));
+            order.lines().get(0).change(7);
+            em.createQuery("from Account", Account.class).getResultList();
+        }));
+        changes.put("an own field, then a question about it, then a part", new Change(1, (em, order) -> {
+            order.moveTo(new Address("Busan", "2"));
+            em.createQuery("from Order where state is null", Order.class).getResultList();
+            order.lines().get(0).change(7);
+        }));
+        changes.put("a new part that refers to a detached root", new Change(0, (em, order) -> {
+            order.lines().size();
+            em.detach(order);
+            em.persist(order.addLine(order.number() + 3, "salt", 1));
+        }));
+        changes.put("a part of a root that is only read", new Change(0, (em, order) -> {
+            OrderLine line = order.lines().get(0);
+            em.unwrap(org.hibernate.Session.class).setReadOnly(order, true);
+            line.change(7);
+        }));
+        changes.put("a merge of a changed part", new Change(0, (em, order) -> {
+            OrderLine line = order.lines().get(0);
+            em.clear();
+            line.change(7);
+            em.merge(line);
+        }));
         changes.put("nothing", new Change(0, (em, order) -> order.lines().get(0).quantity()));
         changes.put(
                 "the same value again",
@@ -128,13 +117,11 @@ class AggregateVersionTest extends OnJpa {
                         0,
                         (em, order) ->
                                 order.lines().get(0).change(order.lines().get(0).quantity())));
-        changes.put(
-                "a merge of the same",
-                new Change(0, (em, order) -> {
-                    order.lines().size();
-                    em.clear();
-                    em.merge(order.lines().get(1));
-                }));
+        changes.put("a merge of the same", new Change(0, (em, order) -> {
+            order.lines().size();
+            em.clear();
+            em.merge(order.lines().get(1));
+        }));
         return changes;
     }
 
@@ -159,9 +146,8 @@ class AggregateVersionTest extends OnJpa {
     @Test
     void any_change_of_an_aggregate_moves_its_version_by_one() {
         changes()
-                .forEach((what, change) -> assertThat(moved(factory, change.code()))
-                        .as(what)
-                        .isEqualTo(changesNothing(what) ? 0 : 1));
+                .forEach((what, change) ->
+                        assertThat(moved(factory, change.code())).as(what).isEqualTo(changesNothing(what) ? 0 : 1));
     }
 
     @Test
@@ -304,9 +290,7 @@ class AggregateVersionTest extends OnJpa {
             return parcel.id();
         });
 
-        inTx(em -> AggregateLocks.of(em)
-                .forceIncrement(ExpressParcel.class, id)
-                .take("park"));
+        inTx(em -> AggregateLocks.of(em).forceIncrement(ExpressParcel.class, id).take("park"));
 
         inTx(em -> assertThat(em.find(Parcel.class, id).version()).isEqualTo((short) 1));
     }

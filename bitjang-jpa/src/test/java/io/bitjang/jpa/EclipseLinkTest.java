@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.eclipse.persistence.jpa.PersistenceProvider;
 import org.junit.jupiter.api.Test;
 
 /** Another provider: what needs nothing but JPA works, the rest says what it needs. */
@@ -30,7 +31,6 @@ class EclipseLinkTest {
 
     static EntityManagerFactory factory(String url, String user, String password, Class<?>... entities) {
         PersistenceConfiguration unit = new PersistenceConfiguration("eclipselink" + entities.length)
-                .provider("org.eclipse.persistence.jpa.PersistenceProvider")
                 .property("jakarta.persistence.jdbc.url", url)
                 .property("jakarta.persistence.jdbc.user", user)
                 .property("jakarta.persistence.jdbc.password", password)
@@ -39,7 +39,7 @@ class EclipseLinkTest {
         for (Class<?> entity : entities) {
             unit.managedClass(entity);
         }
-        return unit.createEntityManagerFactory();
+        return new PersistenceProvider().createEntityManagerFactory(unit);
     }
 
     private static EntityManagerFactory factory(Class<?>... entities) {
@@ -66,8 +66,8 @@ class EclipseLinkTest {
             });
 
             assertThat(token).isEqualTo(VersionToken.of(2));
-            assertThatThrownBy(() -> OnJpa.tx(factory, em -> AggregateLocks.of(em)
-                            .atVersion(Account.class, "eclipse", 1)))
+            assertThatThrownBy(() ->
+                            OnJpa.tx(factory, em -> AggregateLocks.of(em).atVersion(Account.class, "eclipse", 1)))
                     .isInstanceOf(VersionConflictException.class);
             assertThatThrownBy(() -> OnJpa.tx(factory, em -> {
                         AggregateLocks.of(em).checkLock(locks.manager(), lockId);
@@ -98,9 +98,9 @@ class EclipseLinkTest {
 
     @Test
     void marks_that_would_be_in_vain_are_refused() {
-        try (EntityManagerFactory factory =
-                factory(Order.class, OrderLine.class, LineNote.class, Address.class)) {
-            assertThatThrownBy(() -> OnJpa.tx(factory, em -> AggregateLocks.of(em).atVersion(Order.class, 1L, 1L)))
+        try (EntityManagerFactory factory = factory(Order.class, OrderLine.class, LineNote.class, Address.class)) {
+            assertThatThrownBy(() ->
+                            OnJpa.tx(factory, em -> AggregateLocks.of(em).atVersion(Order.class, 1L, 1L)))
                     .isInstanceOf(UnsupportedOperationException.class)
                     .hasMessageContaining("@PartOf")
                     .hasMessageContaining("needs Hibernate");
@@ -109,8 +109,9 @@ class EclipseLinkTest {
 
     @Test
     void it_works_where_there_is_no_hibernate() throws Exception {
-        String classPath = Stream.of(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
-                        .split(File.pathSeparator))
+        String classPath = Stream.of(
+                        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))
+                                .split(File.pathSeparator))
                 .filter(entry -> !entry.contains("hibernate"))
                 .collect(Collectors.joining(File.pathSeparator));
         Process alone = new ProcessBuilder(

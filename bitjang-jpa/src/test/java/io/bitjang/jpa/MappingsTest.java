@@ -50,8 +50,7 @@ class MappingsTest extends OnJpa {
 
         assertThatThrownBy(() -> inTx(em -> AggregateLocks.of(em).atVersion(Seat.class, one, form)))
                 .isInstanceOf(VersionConflictException.class);
-        assertThatThrownBy(() -> inTx(em ->
-                        AggregateLocks.of(em).lock(Seat.class, new SeatId(row, 3), Wait.none())))
+        assertThatThrownBy(() -> inTx(em -> AggregateLocks.of(em).lock(Seat.class, new SeatId(row, 3), Wait.none())))
                 .hasMessageContaining("is not there");
     }
 

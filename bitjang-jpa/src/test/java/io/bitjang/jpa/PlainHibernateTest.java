@@ -20,7 +20,7 @@ class PlainHibernateTest extends OnJpa {
     private static final long GIVE_UP = 5_000;
 
     /** How long it took to fail, or -1 if it did not within five seconds. */
-    private long wait(long number, int millis) throws Exception {
+    private long waited(long number, int millis) throws Exception {
         EntityManager holder = factory.createEntityManager();
         holder.getTransaction().begin();
         AggregateLocks.of(holder).lock(Order.class, number, Wait.none());
@@ -46,9 +46,9 @@ class PlainHibernateTest extends OnJpa {
     @Test
     void the_hint_is_kept_rounded_up_or_ignored() throws Exception {
         long number = newOrder();
-        long none = wait(number, 0);
-        long brief = wait(number, 300);
-        long longer = wait(number, 2000);
+        long none = waited(number, 0);
+        long brief = waited(number, 300);
+        long longer = waited(number, 2000);
         System.out.printf(
                 "%s: plain Hibernate waits %d, %d, %d ms for 0, 300, 2000 (-1: over %d)%n",
                 name, none, brief, longer, GIVE_UP);

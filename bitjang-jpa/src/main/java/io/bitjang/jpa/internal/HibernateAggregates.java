@@ -36,7 +36,6 @@ import org.hibernate.persister.entity.UnionSubclassEntityPersister;
 import org.hibernate.type.descriptor.java.JavaType;
 import org.jspecify.annotations.Nullable;
 
-
 /** What only Hibernate's own interfaces can do. Not thread-safe, like its session. */
 public final class HibernateAggregates {
 
@@ -56,8 +55,9 @@ public final class HibernateAggregates {
     public <T> List<T> lock(Class<T> type, List<?> ids, Wait wait) {
         EntityPersister persister = session.getFactory().getMappingMetamodel().getEntityDescriptor(type);
         if (persister instanceof UnionSubclassEntityPersister) {
-            throw new UnsupportedOperationException(type.getName()
-                    + " has a table for each of its subclasses (TABLE_PER_CLASS): there is no row that could be locked");
+            throw new UnsupportedOperationException(
+                    type.getName()
+                            + " has a table for each of its subclasses (TABLE_PER_CLASS): there is no row that could be locked");
         }
         List<Found> found = lockRows(persister, type, ids, wait);
         if (found.size() < ids.size()) {

@@ -22,7 +22,6 @@ import org.hibernate.proxy.HibernateProxy;
 import org.hibernate.proxy.LazyInitializer;
 import org.jspecify.annotations.Nullable;
 
-
 /** Which entities are parts of others, by the attribute that says so. Immutable. */
 final class Parts {
 

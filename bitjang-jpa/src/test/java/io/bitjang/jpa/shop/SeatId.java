@@ -6,4 +6,6 @@ import jakarta.persistence.Embeddable;
 
 /** An id of two columns. */
 @Embeddable
-public record SeatId(@Column(name = "seat_row") String row, @Column(name = "seat_number") int number) {}
+public record SeatId(
+        @Column(name = "seat_row") String row,
+        @Column(name = "seat_number") int number) {}
