@@ -151,6 +151,10 @@ public final class AggregateLocks {
     /** Providers wrap what the work throws, each in its own way. */
     private void withConnection(Consumer<Connection> work) {
         requireTransaction();
+        if (hibernate() == null) {
+            // EclipseLink begins the transaction of the database when someone wants the connection, this way
+            entityManager.unwrap(Connection.class);
+        }
         AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
         entityManager.<Connection>runWithConnection(connection -> {
             try {
