@@ -125,7 +125,7 @@ final class Renewer {
             underWay.addAll(due);
             // one whose row was locked might be so again, and fail a whole batch where the database can't skip it
             due.removeIf(lease -> lease.atRisk() && alone(lease));
-            // however many there are, they take two threads and two connections
+            // however many are due at a time, they take two threads and two connections
             workers.execute(() -> renewFrom(due, 0));
             if (due.size() > BATCH) {
                 workers.execute(() -> renewFrom(due, BATCH));

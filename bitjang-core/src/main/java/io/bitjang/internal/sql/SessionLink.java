@@ -33,6 +33,7 @@ public final class SessionLink {
     /** Held for each statement. */
     private final ReentrantLock turn = new ReentrantLock();
 
+    /** Held while the connection is closed. */
     private final ReentrantLock closing = new ReentrantLock();
 
     private final AtomicBoolean dead = new AtomicBoolean();
