@@ -10,11 +10,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,7 @@ import org.jspecify.annotations.Nullable;
 public final class ChildJvm implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 10;
+    private static final int ERRORS_KEPT = 20;
 
     private final Process process;
     private final Guardian guardian;
@@ -45,13 +48,18 @@ public final class ChildJvm implements AutoCloseable {
     /** An empty element is the end of the output. */
     private final BlockingQueue<Optional<String>> output = new LinkedBlockingQueue<>();
 
+    /** The last of it, for the message when the child ends before its time. */
+    private final Deque<String> errors = new ConcurrentLinkedDeque<>();
+
+    private final Thread readsErrors;
+
     private ChildJvm(Process process, @Nullable FakeClock clock) throws IOException {
         this.process = process;
         this.clock = clock;
         this.guardian = Guardian.of(process);
         this.input = process.outputWriter(StandardCharsets.UTF_8);
         ProxiedConnection.start("child-output", this::readOutput);
-        ProxiedConnection.start("child-errors", this::readErrors);
+        this.readsErrors = ProxiedConnection.start("child-errors", this::readErrors);
     }
 
     /** A child that will run that class's {@code main}. */
@@ -94,8 +102,10 @@ public final class ChildJvm implements AutoCloseable {
             if (line.isEmpty()) {
                 output.add(line);
                 process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+                readsErrors.join(TimeUnit.SECONDS.toMillis(1));
                 throw new IllegalStateException("Child " + pid() + " has ended"
-                        + (process.isAlive() ? " its output" : " with exit code " + process.exitValue()));
+                        + (process.isAlive() ? " its output" : " with exit code " + process.exitValue())
+                        + (errors.isEmpty() ? "" : ", saying " + String.join(" | ", errors)));
             }
             return line.get();
         } catch (InterruptedException e) {
@@ -148,11 +158,11 @@ public final class ChildJvm implements AutoCloseable {
      * Sets the child's wall clock that far from the true time, while it runs; its monotonic clock goes on undisturbed.
      *
      * @param offset like {@code +1h} or {@code -90s}, from the true time
-     * @throws IllegalStateException when the child was not started with {@link Builder#faketime(String)}
+     * @throws IllegalStateException when the child was not started with {@link Builder#jumpingClock()}
      */
     public void jumpClock(String offset) {
         if (clock == null) {
-            throw new IllegalStateException("Child " + pid() + " was started without faketime(...)");
+            throw new IllegalStateException("Child " + pid() + " was started without jumpingClock()");
         }
         clock.set(offset);
     }
@@ -179,9 +189,17 @@ public final class ChildJvm implements AutoCloseable {
 
     private void readErrors() {
         try (BufferedReader reader = process.errorReader(StandardCharsets.UTF_8)) {
-            reader.lines().forEach(line -> Progress.say("child " + pid() + ": " + line));
+            reader.lines().forEach(this::error);
         } catch (IOException | UncheckedIOException e) {
             // A killed child's output ends like this.
+        }
+    }
+
+    private void error(String line) {
+        Progress.say("child " + pid() + ": " + line);
+        errors.add(line);
+        if (errors.size() > ERRORS_KEPT) {
+            errors.remove();
         }
     }
 
@@ -194,6 +212,7 @@ public final class ChildJvm implements AutoCloseable {
         private String classPath = System.getProperty("java.class.path");
         private List<String> arguments = List.of();
         private @Nullable String offset;
+        private boolean jumps;
 
         private Builder(String main) {
             this.main = main;
@@ -230,11 +249,20 @@ public final class ChildJvm implements AutoCloseable {
         }
 
         /**
-         * Gives the child a wall clock that is wrong by that much ({@code +0s}, {@code -1h}) and can {@linkplain #jumpClock jump}.
-         * Needs libfaketime. Where it is missing, the test is aborted with a message or, with {@code bitjang.ci=true}, fails.
+         * Gives the child a wall clock that is wrong by that much ({@code +10m}, {@code -1h}), all its life. Needs libfaketime.
+         * Where it is missing, the test is aborted with a message or, with {@code bitjang.ci=true}, fails.
          */
-        public Builder faketime(String initialOffset) {
-            offset = initialOffset;
+        public Builder faketime(String fixedOffset) {
+            offset = fixedOffset;
+            return this;
+        }
+
+        /**
+         * Gives the child a wall clock that is right until it {@linkplain #jumpClock jumps}. Needs libfaketime as {@link #faketime}
+         * does, and costs the child a file read whenever it asks for the time.
+         */
+        public Builder jumpingClock() {
+            jumps = true;
             return this;
         }
 
@@ -248,7 +276,10 @@ public final class ChildJvm implements AutoCloseable {
             command.addAll(List.of("-cp", classPath, main));
             command.addAll(arguments);
             ProcessBuilder builder = new ProcessBuilder(command);
-            FakeClock clock = offset == null ? null : FakeClock.preload(builder, offset);
+            if (offset != null) {
+                FakeClock.preload(builder, offset);
+            }
+            FakeClock clock = jumps ? FakeClock.preloadJumping(builder) : null;
             try {
                 return new ChildJvm(builder.start(), clock);
             } catch (IOException e) {

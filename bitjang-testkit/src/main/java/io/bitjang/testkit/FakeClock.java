@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.opentest4j.TestAbortedException;
 
-/** The wall clock of a child process under libfaketime, set through a file that the library reads again and again. */
+/** The wall clock of a child process under libfaketime; one that jumps is set through a file that the library reads again and again. */
 final class FakeClock {
 
     private static final List<String> PLACES = List.of(
@@ -28,17 +28,24 @@ final class FakeClock {
         this.control = folder.resolve("offset");
     }
 
-    static FakeClock preload(ProcessBuilder builder, String offset) {
-        Path library = library();
+    /** A clock that is wrong by the same all the time. */
+    static void preload(ProcessBuilder builder, String offset) {
+        builder.environment().put("LD_PRELOAD", library().toString());
+        builder.environment().put("FAKETIME", offset);
+        // Two names for one setting: before and since version 0.9.9.
+        builder.environment().put("DONT_FAKE_MONOTONIC", "1");
+        builder.environment().put("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+    }
+
+    /** A clock that is right until it is {@linkplain #set set}. */
+    static FakeClock preloadJumping(ProcessBuilder builder) {
+        preload(builder, "+0s");
+        builder.environment().remove("FAKETIME");
         try {
             FakeClock clock = new FakeClock(Files.createTempDirectory("bitjang-faketime"));
-            clock.set(offset);
-            builder.environment().put("LD_PRELOAD", library.toString());
+            clock.set("+0s");
             builder.environment().put("FAKETIME_TIMESTAMP_FILE", clock.control.toString());
             builder.environment().put("FAKETIME_NO_CACHE", "1");
-            // Two names for one setting: before and since version 0.9.9.
-            builder.environment().put("DONT_FAKE_MONOTONIC", "1");
-            builder.environment().put("FAKETIME_DONT_FAKE_MONOTONIC", "1");
             return clock;
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot write the offset of a clock", e);

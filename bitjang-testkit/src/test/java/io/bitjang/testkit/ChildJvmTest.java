@@ -63,7 +63,7 @@ class ChildJvmTest {
 
     @Test
     void wall_clock_jumps_and_the_monotonic_clock_does_not() {
-        try (ChildJvm child = ChildJvm.of(Clocks.class).faketime("+0s").start()) {
+        try (ChildJvm child = ChildJvm.of(Clocks.class).jumpingClock().start()) {
             long[] before = clocks(child);
             child.jumpClock("+1h");
             long[] forward = clocksAfter(child, now -> now > before[0] + 3_000_000);
@@ -80,7 +80,7 @@ class ChildJvmTest {
 
     @Test
     void sleeping_child_wakes_after_a_jump_back() {
-        try (ChildJvm child = ChildJvm.of(Clocks.class).faketime("+0s").start()) {
+        try (ChildJvm child = ChildJvm.of(Clocks.class).jumpingClock().start()) {
             clocks(child);
             child.send("sleep");
             child.jumpClock("-1h");

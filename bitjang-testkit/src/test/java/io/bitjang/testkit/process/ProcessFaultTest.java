@@ -132,7 +132,7 @@ class ProcessFaultTest {
     void wall_clock_that_jumps_an_hour_ends_nothing_early_or_late(String databaseName) throws Exception {
         TestDatabase database = TestDatabases.byName(databaseName);
         try (Locks locks = Locks.create(database.dataSource());
-                ChildJvm child = ready(child(database).faketime("+0s"))) {
+                ChildJvm child = ready(child(database).jumpingClock())) {
             fence(ask(child, "acquire " + name + " 4000"));
             for (String jump : new String[] {"+1h", "-1h"}) {
                 child.jumpClock(jump);
