@@ -61,9 +61,10 @@ public final class AggregateLocks {
     }
 
     /**
-     * Locks several aggregates by one statement, in the order of their ids, so that two callers never wait for each other. Throws
-     * what {@link #lock} throws.
+     * Locks several aggregates by one statement, in the order of their ids, so that two callers never deadlock. Throws what
+     * {@link #lock} throws.
      *
+     * @param wait for all of them together; on H2, for each
      * @return the aggregates in the order that they were asked for, each once
      */
     public <T> List<T> lockAll(Class<T> type, Collection<?> ids, Wait wait) {
@@ -118,7 +119,8 @@ public final class AggregateLocks {
     }
 
     /**
-     * The version of an aggregate as it will be when the transaction commits, for a form or an ETag. Writes what has changed so far.
+     * The version of an aggregate as it will be when the transaction commits, for a form or an ETag. Writes what has changed so far;
+     * ask when all is changed.
      *
      * @throws IllegalArgumentException if the aggregate is detached, or has no version
      */

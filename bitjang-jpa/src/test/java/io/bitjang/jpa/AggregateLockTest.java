@@ -19,7 +19,6 @@ import jakarta.persistence.TransactionRequiredException;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -73,47 +72,6 @@ class AggregateLockTest extends OnJpa {
     }
 
     @Test
-    void a_wait_is_kept_to_the_millisecond() throws Exception {
-        long number = newOrder();
-        try (AutoCloseable held = holding(number)) {
-            refused(number, Wait.upTo(Duration.ofMillis(1)));
-            for (long millis : new long[] {0, 300, 2000}) {
-                // the best of some: a machine that is busy with other things makes a wait longer, and never shorter
-                long took = Long.MAX_VALUE;
-                for (int i = 0; i < 4 && took > millis + Math.max(50, millis / 5); i++) {
-                    long before = System.nanoTime();
-                    Throwable failure = refused(number, Wait.upTo(Duration.ofMillis(millis)));
-                    took = Math.min(took, millisSince(before));
-                    assertThat(failure)
-                            .isInstanceOf(millis == 0 ? AggregateBusyException.class : AggregateTimeoutException.class);
-                }
-                System.out.printf("%s: a wait of %d ms took %d ms%n", name, millis, took);
-                assertThat(took).isBetween(millis - 5, millis + Math.max(50, millis / 5));
-            }
-        }
-    }
-
-    @Test
-    void the_wait_for_several_is_a_wait_for_all_of_them() throws Exception {
-        long one = newOrder();
-        long two = newOrder();
-        AutoCloseable first = holding(one);
-        AutoCloseable second = holding(two);
-        long before = System.nanoTime();
-        Future<Throwable> failure = threads.submit(() -> catchThrowable(() -> inTx(em ->
-                AggregateLocks.of(em).lockAll(Order.class, List.of(one, two), Wait.upTo(Duration.ofMillis(1000))))));
-        assertThatThrownBy(() -> failure.get(700, TimeUnit.MILLISECONDS))
-                .isInstanceOf(java.util.concurrent.TimeoutException.class);
-
-        first.close();
-
-        assertThat(failure.get(10, TimeUnit.SECONDS)).isInstanceOf(AggregateTimeoutException.class);
-        System.out.printf("%s: a wait of 1000 ms for two took %d ms%n", name, millisSince(before));
-        assertThat(millisSince(before)).isBetween(995L, name.equals("h2") ? 2500L : 1600L);
-        second.close();
-    }
-
-    @Test
     void a_change_that_is_not_written_yet_does_not_make_it_wait() throws Exception {
         long number = newOrder();
         EntityManager em = factory.createEntityManager();
@@ -127,26 +85,6 @@ class AggregateLockTest extends OnJpa {
         } finally {
             em.getTransaction().rollback();
             em.close();
-        }
-    }
-
-    @Test
-    void who_waits_gets_it_when_it_is_free() throws Exception {
-        long number = newOrder();
-        for (Wait wait : List.of(Wait.upTo(Duration.ofSeconds(30)), Wait.forever(), Wait.upTo(Duration.ofDays(4000)))) {
-            AutoCloseable held = holding(number);
-            CountDownLatch begun = new CountDownLatch(1);
-            Future<Long> waiting = threads.submit(() -> tx(em -> {
-                begun.countDown();
-                return AggregateLocks.of(em).lock(Order.class, number, wait).number();
-            }));
-            begun.await();
-            assertThatThrownBy(() -> waiting.get(200, TimeUnit.MILLISECONDS))
-                    .isInstanceOf(java.util.concurrent.TimeoutException.class);
-
-            held.close();
-
-            assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(number);
         }
     }
 
@@ -351,52 +289,6 @@ class AggregateLockTest extends OnJpa {
                     .isInstanceOf(TransactionRequiredException.class);
             assertThatThrownBy(() -> locks.forceIncrement(Order.class, number))
                     .isInstanceOf(TransactionRequiredException.class);
-        }
-    }
-
-    @Test
-    void the_connections_of_the_pool_keep_their_settings() throws Exception {
-        long free = newOrder();
-        long taken = newOrder();
-        String settings = switch (name) {
-            case "postgresql" ->
-                "SELECT string_agg(name || '=' || setting, ',' ORDER BY name) FROM pg_settings"
-                        + " WHERE context = 'user'";
-            case "h2" ->
-                "SELECT LISTAGG(SETTING_NAME || '=' || SETTING_VALUE, ',') WITHIN GROUP (ORDER BY"
-                        + " SETTING_NAME) FROM INFORMATION_SCHEMA.SETTINGS";
-            default ->
-                "SELECT CONCAT_WS(',', @@innodb_lock_wait_timeout, @@transaction_isolation, @@autocommit,"
-                        + " @@sql_mode, " + (name.equals("mysql") ? "@@max_execution_time" : "@@max_statement_time")
-                        + ")";
-        };
-        try (var small = database.pool(2);
-                var few = factory(small, java.util.Map.of());
-                AutoCloseable held = holding(taken)) {
-            List<String> before = settingsOfAll(small, settings);
-            for (int i = 0; i < 1000; i++) {
-                Wait wait = i % 3 == 0 ? Wait.none() : Wait.upTo(Duration.ofMillis(1 + i % 5));
-                boolean fails = i % 10 == 0;
-                Throwable failure = catchThrowable(() ->
-                        tx(few, em -> AggregateLocks.of(em).lock(Order.class, fails ? taken : free, wait)));
-                assertThat(failure != null).isEqualTo(fails);
-            }
-            assertThat(settingsOfAll(small, settings)).isEqualTo(before);
-        }
-    }
-
-    private static List<String> settingsOfAll(javax.sql.DataSource pool, String query) throws Exception {
-        try (Connection one = pool.getConnection();
-                Connection two = pool.getConnection()) {
-            return List.of(setting(one, query), setting(two, query));
-        }
-    }
-
-    private static String setting(Connection connection, String query) throws Exception {
-        try (var statement = connection.createStatement();
-                var row = statement.executeQuery(query)) {
-            row.next();
-            return row.getString(1) + ", isolation " + connection.getTransactionIsolation();
         }
     }
 

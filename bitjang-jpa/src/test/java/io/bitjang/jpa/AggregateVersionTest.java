@@ -151,6 +151,18 @@ class AggregateVersionTest extends OnJpa {
     }
 
     @Test
+    void statements_that_are_sent_in_batches_make_no_difference() {
+        Map<String, Object> batches = Map.of(
+                "hibernate.jdbc.batch_size", 20, "hibernate.order_inserts", true, "hibernate.order_updates", true);
+        try (EntityManagerFactory batching = factory(pool, batches)) {
+            changes()
+                    .forEach((what, change) -> assertThat(moved(batching, change.code()))
+                            .as(what)
+                            .isEqualTo(changesNothing(what) ? 0 : 1));
+        }
+    }
+
+    @Test
     void plain_jpa_does_not() {
         try (EntityManagerFactory plain = factory(pool, Map.of(AggregateIntegrator.SWITCH, "false"))) {
             changes()
@@ -307,6 +319,58 @@ class AggregateVersionTest extends OnJpa {
             session.getTransaction().commit();
         }
 
+        assertThat(version(number)).isZero();
+    }
+
+    /** As documented: neither has seen the order, so neither has an old version of it. */
+    @Test
+    void what_two_do_to_a_part_that_they_read_alone_is_not_compared() {
+        long number = newOrder();
+        EntityManager first = factory.createEntityManager();
+        first.getTransaction().begin();
+        OrderLine seen = first.find(OrderLine.class, number + 1);
+        assertThat(seen.quantity()).isEqualTo(1);
+
+        inTx(em -> em.find(OrderLine.class, number + 1).change(5));
+        seen.change(7);
+        first.getTransaction().commit();
+        first.close();
+
+        assertThat(version(number)).isEqualTo(2);
+        inTx(em -> assertThat(em.find(OrderLine.class, number + 1).quantity()).isEqualTo(7));
+    }
+
+    /** As documented. */
+    @Test
+    void the_lock_modes_of_jpa_move_it_once_more() {
+        for (LockModeType mode :
+                new LockModeType[] {LockModeType.OPTIMISTIC_FORCE_INCREMENT, LockModeType.PESSIMISTIC_FORCE_INCREMENT
+                }) {
+            assertThat(moved(factory, (em, order) -> {
+                        em.lock(order, mode);
+                        order.moveTo(new Address("Busan", "2"));
+                    }))
+                    .as(mode.name())
+                    .isEqualTo(2);
+        }
+    }
+
+    /** As documented: the row of the order is written after the line, and with the version from before. */
+    @Test
+    void a_field_that_moves_no_version_may_fail_together_with_a_part() {
+        long number = newOrder();
+        assertThat(moved(factory, (em, order) -> {
+                    order.remark("urgent");
+                    order.lines().get(0).change(7);
+                }))
+                .isEqualTo(1);
+        assertThatThrownBy(() -> inTx(em -> {
+                    em.find(OrderLine.class, number + 1).change(7);
+                    em.find(Order.class, number).remark("urgent");
+                }))
+                .hasCauseInstanceOf(OptimisticLockException.class);
+
+        inTx(em -> em.find(Order.class, number).remark("urgent"));
         assertThat(version(number)).isZero();
     }
 }

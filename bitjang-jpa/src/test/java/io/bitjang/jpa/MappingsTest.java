@@ -13,11 +13,17 @@ import io.bitjang.jpa.shop.Parcel;
 import io.bitjang.jpa.shop.Seat;
 import io.bitjang.jpa.shop.SeatId;
 import io.bitjang.testkit.CountingDataSource;
+import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManagerFactory;
+import jakarta.persistence.Id;
+import jakarta.persistence.Inheritance;
+import jakarta.persistence.InheritanceType;
+import jakarta.persistence.Version;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.hibernate.Hibernate;
+import org.hibernate.jpa.HibernatePersistenceConfiguration;
 import org.junit.jupiter.api.Test;
 
 /** Ids, versions and tables of other kinds, and what a lock costs. */
@@ -116,6 +122,49 @@ class MappingsTest extends OnJpa {
                     return true;
                 });
             }
+        }
+    }
+
+    @Test
+    void several_are_locked_by_one_statement() {
+        List<String> accounts = List.of("account-" + number(), "account-" + number(), "account-" + number());
+        inTx(em -> accounts.forEach(each -> em.persist(new Account(each, 1))));
+        CountingDataSource seen = new CountingDataSource(pool);
+        try (EntityManagerFactory counted = factory(seen, Map.of("hibernate.hbm2ddl.auto", "none"))) {
+            tx(counted, em -> {
+                seen.reset();
+                AggregateLocks.of(em).lockAll(Account.class, accounts, Wait.upTo(Duration.ofSeconds(1)));
+                assertThat(seen.statements().stream().filter(each -> each.contains("FOR ") && each.contains("UPDATE")))
+                        .as(seen.statements().toString())
+                        .hasSize(1)
+                        .allMatch(each -> each.contains("ORDER BY"));
+                return true;
+            });
+        }
+    }
+
+    @Entity(name = "Vehicle")
+    @Inheritance(strategy = InheritanceType.TABLE_PER_CLASS)
+    abstract static class Vehicle {
+        @Id
+        long id;
+
+        @Version
+        long version;
+    }
+
+    @Entity(name = "Tram")
+    static class Tram extends Vehicle {}
+
+    @Test
+    void an_aggregate_without_a_row_of_its_own_is_refused() {
+        HibernatePersistenceConfiguration unit = new HibernatePersistenceConfiguration("vehicles");
+        unit.managedClasses(Vehicle.class, Tram.class);
+        unit.property("jakarta.persistence.nonJtaDataSource", pool);
+        try (EntityManagerFactory vehicles = unit.createEntityManagerFactory()) {
+            assertThatThrownBy(() -> tx(vehicles, em -> AggregateLocks.of(em).lock(Vehicle.class, 1L, Wait.none())))
+                    .isInstanceOf(UnsupportedOperationException.class)
+                    .hasMessageContaining("TABLE_PER_CLASS");
         }
     }
 }

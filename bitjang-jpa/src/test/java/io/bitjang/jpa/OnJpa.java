@@ -4,14 +4,20 @@ package io.bitjang.jpa;
 import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.jpa.shop.Account;
 import io.bitjang.jpa.shop.Address;
+import io.bitjang.jpa.shop.Article;
+import io.bitjang.jpa.shop.Contract;
+import io.bitjang.jpa.shop.ContractId;
 import io.bitjang.jpa.shop.ExpressParcel;
 import io.bitjang.jpa.shop.LineNote;
 import io.bitjang.jpa.shop.Memo;
 import io.bitjang.jpa.shop.Order;
 import io.bitjang.jpa.shop.OrderLine;
+import io.bitjang.jpa.shop.Page;
 import io.bitjang.jpa.shop.Parcel;
+import io.bitjang.jpa.shop.Seal;
 import io.bitjang.jpa.shop.Seat;
 import io.bitjang.jpa.shop.SeatId;
+import io.bitjang.jpa.shop.UnprotectedOrder;
 import io.bitjang.testkit.TestDatabase;
 import io.bitjang.testkit.TestDatabases;
 import jakarta.persistence.EntityManager;
@@ -67,6 +73,7 @@ abstract class OnJpa {
         HibernatePersistenceConfiguration unit = new HibernatePersistenceConfiguration("shop");
         List.of(
                         Order.class,
+                        UnprotectedOrder.class,
                         OrderLine.class,
                         LineNote.class,
                         Address.class,
@@ -75,10 +82,16 @@ abstract class OnJpa {
                         Seat.class,
                         SeatId.class,
                         Parcel.class,
-                        ExpressParcel.class)
+                        ExpressParcel.class,
+                        Contract.class,
+                        Seal.class,
+                        ContractId.class,
+                        Article.class,
+                        Page.class)
                 .forEach(unit::managedClass);
         unit.property("jakarta.persistence.nonJtaDataSource", source);
         unit.property("hibernate.hbm2ddl.auto", "update");
+        unit.property("hibernate.cache.use_second_level_cache", false);
         all.forEach(unit::property);
         return unit.createEntityManagerFactory();
     }

@@ -9,6 +9,8 @@ import io.bitjang.Wait;
 import io.bitjang.jpa.internal.AggregateIntegrator;
 import io.bitjang.jpa.shop.Address;
 import io.bitjang.jpa.shop.Order;
+import io.bitjang.jpa.shop.OrderLine;
+import io.bitjang.jpa.shop.UnprotectedOrder;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.OptimisticLockException;
 import jakarta.persistence.RollbackException;
@@ -142,27 +144,77 @@ class OperatorAndCustomerTest extends OnJpa {
         assertThat(found(number).state()).isEqualTo(Order.State.SHIPPED);
     }
 
+    /** The customer wants more of a thing, which stands in a part, and nothing in the row of the order. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_change_in_a_part_is_a_change_of_the_order(boolean operatorFirst) {
+        long number = newOrder();
+        Consumer<Order> more = order -> order.lines().get(0).change(7);
+        Pair pair = operatorFirst ? new Pair(Order::ship, more) : new Pair(more, Order::ship);
+        EntityManager first = factory.createEntityManager();
+        first.getTransaction().begin();
+        Order seen = first.find(Order.class, number);
+        assertThat(seen.lines().get(0).quantity()).isEqualTo(1);
+
+        inTx(em -> pair.second().accept(em.find(Order.class, number)));
+        pair.first().accept(seen);
+
+        assertThatThrownBy(first.getTransaction()::commit).hasCauseInstanceOf(OptimisticLockException.class);
+        first.close();
+        inTx(em -> {
+            Order order = em.find(Order.class, number);
+            assertThat(order.state() == Order.State.SHIPPED)
+                    .as("one of the two")
+                    .isNotEqualTo(order.lines().stream().anyMatch(line -> line.quantity() == 7));
+        });
+    }
+
+    /** The same entity twice, without a version that could tell: what each of them saw is gone when the other commits. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void without_protection_it_goes_to_the_old_address(boolean operatorFirst) {
+        long number = number();
+        inTx(em -> em.persist(new UnprotectedOrder(number)));
+        Consumer<UnprotectedOrder> ship = UnprotectedOrder::ship;
+        Consumer<UnprotectedOrder> move = order -> order.moveTo("Busan");
+        EntityManager first = factory.createEntityManager();
+        first.getTransaction().begin();
+        UnprotectedOrder seen = first.find(UnprotectedOrder.class, number);
+
+        inTx(em -> (operatorFirst ? move : ship).accept(em.find(UnprotectedOrder.class, number)));
+        (operatorFirst ? ship : move).accept(seen);
+        first.getTransaction().commit();
+        first.close();
+
+        inTx(em -> {
+            UnprotectedOrder order = em.find(UnprotectedOrder.class, number);
+            assertThat(order.shippedTo()).isEqualTo("Seoul");
+            assertThat(order.city()).isEqualTo("Busan");
+        });
+    }
+
+    /** The damage that no version of the root alone can see: the line is not part of its row. */
     @Test
-    void without_protection_it_goes_to_the_old_address() {
+    void without_marks_more_is_ordered_of_what_has_been_shipped() {
         long number = newOrder();
         try (var plain = factory(pool, java.util.Map.of(AggregateIntegrator.SWITCH, "false"))) {
-            String shownToOperator = found(number).address().city();
+            EntityManager customer = plain.createEntityManager();
+            customer.getTransaction().begin();
+            Order seen = customer.find(Order.class, number);
+            assertThat(seen.state()).isEqualTo(Order.State.PREPARING);
 
-            inTx(em -> em.createQuery("UPDATE Order o SET o.address.city = 'Busan' WHERE o.number = :n")
-                    .setParameter("n", number)
-                    .executeUpdate());
-            tx(
-                    plain,
-                    em -> em.createQuery(
-                                    "UPDATE Order o SET o.state = :shipped, o.shippedTo = :city WHERE o.number = :n")
-                            .setParameter("shipped", Order.State.SHIPPED)
-                            .setParameter("city", shownToOperator)
-                            .setParameter("n", number)
-                            .executeUpdate());
+            tx(plain, em -> {
+                em.find(Order.class, number).ship();
+                return true;
+            });
+            seen.lines().get(0).change(7);
+            customer.getTransaction().commit();
+            customer.close();
         }
 
-        Order order = found(number);
-        assertThat(order.shippedTo()).isEqualTo("Seoul");
-        assertThat(order.address().city()).isEqualTo("Busan");
+        inTx(em -> {
+            assertThat(em.find(Order.class, number).state()).isEqualTo(Order.State.SHIPPED);
+            assertThat(em.find(OrderLine.class, number + 1).quantity()).isEqualTo(7);
+        });
     }
 }

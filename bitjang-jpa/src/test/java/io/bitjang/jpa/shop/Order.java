@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.hibernate.annotations.OptimisticLock;
 
 /** An order as an aggregate: its address is a value, its lines are parts, its labels are values of a collection. */
 @Entity
@@ -35,6 +36,9 @@ public class Order {
 
     private State state = State.PREPARING;
     private String shippedTo = "";
+
+    @OptimisticLock(excluded = true)
+    private String remark = "";
 
     @Embedded
     private Address address = new Address("Seoul", "1");
@@ -89,6 +93,10 @@ public class Order {
     public void removeLine(OrderLine line) {
         lines.remove(line);
         line.forgetOrder();
+    }
+
+    public void remark(String text) {
+        remark = text;
     }
 
     public void moveTo(Address other) {
