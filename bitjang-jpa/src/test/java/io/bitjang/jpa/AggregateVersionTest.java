@@ -322,9 +322,9 @@ class AggregateVersionTest extends OnJpa {
         assertThat(version(number)).isZero();
     }
 
-    /** As documented: neither has seen the order, so neither has an old version of it. */
+    /** As documented: neither has seen the order, so neither has an old version of it, but in a snapshot. */
     @Test
-    void what_two_do_to_a_part_that_they_read_alone_is_not_compared() {
+    void what_two_do_to_a_part_that_they_read_alone_is_not_compared_at_read_committed() {
         long number = newOrder();
         EntityManager first = factory.createEntityManager();
         first.getTransaction().begin();
@@ -333,11 +333,16 @@ class AggregateVersionTest extends OnJpa {
 
         inTx(em -> em.find(OrderLine.class, number + 1).change(5));
         seen.change(7);
-        first.getTransaction().commit();
+        boolean compared = name.equals("mysql") || name.equals("mariadb");
+        if (compared) {
+            assertThatThrownBy(first.getTransaction()::commit).hasCauseInstanceOf(OptimisticLockException.class);
+        } else {
+            first.getTransaction().commit();
+        }
         first.close();
 
-        assertThat(version(number)).isEqualTo(2);
-        inTx(em -> assertThat(em.find(OrderLine.class, number + 1).quantity()).isEqualTo(7));
+        assertThat(version(number)).isEqualTo(compared ? 1 : 2);
+        inTx(em -> assertThat(em.find(OrderLine.class, number + 1).quantity()).isEqualTo(compared ? 5 : 7));
     }
 
     /** As documented. */

@@ -162,8 +162,8 @@ class AggregateWaitTest extends OnJpa {
                 AutoCloseable held = holding(taken)) {
             List<String> before = settingsOfAll(small, settings);
             for (int i = 0; i < 1000; i++) {
-                Wait wait = i % 3 == 0 ? Wait.none() : Wait.upTo(Duration.ofMillis(1 + i % 5));
                 boolean fails = i % 10 == 0;
+                Wait wait = i % 3 == 0 ? Wait.none() : Wait.upTo(Duration.ofMillis(fails ? 1 : 10_000));
                 Throwable failure = catchThrowable(() ->
                         tx(few, em -> AggregateLocks.of(em).lock(Order.class, fails ? taken : free, wait)));
                 assertThat(failure != null).isEqualTo(fails);

@@ -146,6 +146,9 @@ enum RowLocks {
 
     private static final long FOREVER = Long.MAX_VALUE;
 
+    /** Most servers limit the whole statement, which takes a while even if nobody has the row. */
+    private static final long LEAST_MILLIS = 20;
+
     /** No server counts further than this. */
     private static final long MOST_MILLIS = Duration.ofDays(20).toMillis();
 
@@ -255,11 +258,13 @@ enum RowLocks {
         return Math.min(limit.toSeconds(), Duration.ofDays(365).toSeconds()) * 1_000_000_000L + limit.getNano();
     }
 
-    /** At least one, unless nobody wants to wait. */
     private static long millis(Duration limit) {
-        return limit.isZero()
-                ? 0
-                : limit.compareTo(Duration.ofMillis(MOST_MILLIS)) > 0 ? MOST_MILLIS : Math.max(1, limit.toMillis());
+        if (limit.isZero()) {
+            return 0;
+        }
+        return limit.compareTo(Duration.ofMillis(MOST_MILLIS)) > 0
+                ? MOST_MILLIS
+                : Math.max(LEAST_MILLIS, limit.toMillis());
     }
 
     <T> List<T> attempt(Connection connection, Rows rows, Reader<T> reader, long millis) throws SQLException {
