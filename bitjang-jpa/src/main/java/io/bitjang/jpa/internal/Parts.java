@@ -129,7 +129,7 @@ final class Parts {
         while (at != null && isPart(entryOf(session, at).getPersister().getEntityName())) {
             Object parent = parentOf(session, at);
             EntityKey key = parent == null ? null : keyOf(session, parent);
-            if (key == null) {
+            if (parent == null || key == null) {
                 return false;
             }
             if (key.equals(aggregate)) {

@@ -148,7 +148,10 @@ final class VersionMover
 
     private void written(
             SharedSessionContractImplementor session, EntityPersister persister, Object @Nullable [] state) {
-        int index = state == null || !session.isEventSource() ? -1 : parts.index(persister);
+        if (state == null || !session.isEventSource()) {
+            return;
+        }
+        int index = parts.index(persister);
         if (index >= 0 && state[index] != null) {
             moveRootOf(session, state[index]);
         }
