@@ -109,7 +109,7 @@ class TransferTest extends OnJpa {
         List<String> names = open();
 
         for (int round = 0; round < 20 && deadlocks.get() == 0; round++) {
-            transfer(names, 200, (locks, two, amount) -> {
+            transfer(names, 60, (locks, two, amount) -> {
                 Account from = locks.lock(Account.class, two.get(0), PATIENT);
                 Account to = locks.lock(Account.class, two.get(1), PATIENT);
                 from.add(-amount);

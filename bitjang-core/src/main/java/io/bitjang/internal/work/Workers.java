@@ -21,7 +21,7 @@ public final class Workers implements Executor {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final int MAX_WORKERS = 16;
-    private static final int IDLE_SECONDS = 5;
+    private static final int IDLE_SECONDS = 1;
 
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, named("bitjang-timer"));
     private final ThreadPoolExecutor pool = new ThreadPoolExecutor(
