@@ -39,6 +39,12 @@ final class Turns extends Locked {
 
         int run;
         long runBegan;
+
+        /** Whose session lives; others have lost it, and are told so before it is taken from them here. */
+        @Nullable
+        Holding holder() {
+            return holder == null || holder.grant.link().isDead() ? null : holder;
+        }
     }
 
     private final SessionEngine engine;
@@ -67,7 +73,7 @@ final class Turns extends Locked {
         return locked(() -> {
             Turn turn = turns.get(name);
             if (turn != null) {
-                return turn.holder == null && turn.line.isEmpty() ? Begin.SOON : Begin.TAKEN;
+                return turn.holder() == null && turn.line.isEmpty() ? Begin.SOON : Begin.TAKEN;
             }
             requireRoom(name);
             turns.put(name, new Turn());
@@ -78,19 +84,15 @@ final class Turns extends Locked {
     /** Stands in line; true if nobody tries for the lock yet, so that the caller must. */
     boolean join(SessionWaiter waiter) {
         return locked(() -> {
-            Turn turn = turns.get(waiter.name());
-            if (turn == null) {
+            boolean first = !turns.containsKey(waiter.name());
+            if (first) {
                 requireRoom(waiter.name());
-                turn = new Turn();
-                turns.put(waiter.name(), turn);
-                turn.line.add(waiter);
-                waiting.put(waiter.thread, waiter.name());
-                return true;
+            } else {
+                requireNoCycle(waiter);
             }
-            requireNoCycle(waiter);
-            turn.line.add(waiter);
+            turns.computeIfAbsent(waiter.name(), name -> new Turn()).line.add(waiter);
             waiting.put(waiter.thread, waiter.name());
-            return false;
+            return first;
         });
     }
 
@@ -112,7 +114,7 @@ final class Turns extends Locked {
         while (wanted != null && !cycle.contains(wanted)) {
             cycle.add(wanted);
             Turn turn = turns.get(wanted);
-            Holding holder = turn == null ? null : turn.holder;
+            Holding holder = turn == null ? null : turn.holder();
             if (holder == null) {
                 return;
             }
@@ -132,8 +134,9 @@ final class Turns extends Locked {
 
     /** Whether a thread holds a session lock. */
     boolean holdsAny(Thread thread) {
-        return locked(
-                () -> turns.values().stream().anyMatch(turn -> turn.holder != null && turn.holder.thread == thread));
+        return locked(() -> turns.values().stream()
+                .map(Turn::holder)
+                .anyMatch(holder -> holder != null && holder.thread == thread));
     }
 
     /** A waiter has gone; true if nobody is left for whom the lock is tried for. */

@@ -24,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
@@ -273,6 +274,26 @@ public abstract class SessionLossContract extends OnObservedLocks {
         assertThat(told.await(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
         hold.close();
         assertThat(borrower.session(name("a")).call(PATIENT, () -> "again")).isEqualTo("again");
+    }
+
+    /** The listener hears of it before the name is free here, and takes its time. */
+    @Test
+    void who_was_told_of_a_loss_may_ask_again_at_once() throws Exception {
+        Locks slow = closing(builder()
+                .listener(event -> {
+                    if (event.kind() == Kind.LOST) {
+                        LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
+                    }
+                })
+                .build());
+        CountDownLatch told = new CountDownLatch(1);
+        SessionLock.Hold hold = slow.session(name("a")).acquire(Wait.none()).onLost(lost -> told.countDown());
+
+        kill();
+
+        assertThat(told.await(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+        hold.close();
+        assertThat(slow.session(name("a")).call(PATIENT, () -> "again")).isEqualTo("again");
     }
 
     @Test
