@@ -20,36 +20,11 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class AggregateLockTest extends OnJpa {
-
-    private final ExecutorService threads = Executors.newCachedThreadPool();
-
-    @AfterEach
-    void end() {
-        threads.shutdownNow();
-    }
-
-    /** Another transaction that has the order until this is closed. */
-    private AutoCloseable holding(long number) {
-        EntityManager em = factory.createEntityManager();
-        em.getTransaction().begin();
-        AggregateLocks.of(em).lock(Order.class, number, Wait.none());
-        return () -> {
-            em.getTransaction().rollback();
-            em.close();
-        };
-    }
-
-    private Throwable refused(long number, Wait wait) {
-        return catchThrowable(() -> inTx(em -> AggregateLocks.of(em).lock(Order.class, number, wait)));
-    }
 
     @Test
     void a_locked_aggregate_is_refused_at_once() throws Exception {
@@ -88,65 +63,50 @@ class AggregateLockTest extends OnJpa {
         }
     }
 
+    private static void at(EntityManager em, int isolation) {
+        em.unwrap(org.hibernate.Session.class).doWork(connection -> connection.setTransactionIsolation(isolation));
+    }
+
     @Test
     void what_is_returned_is_current() throws Exception {
         long number = newOrder();
-        EntityManager em = factory.createEntityManager();
-        em.getTransaction().begin();
-        em.unwrap(org.hibernate.Session.class)
-                .doWork(connection -> connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED));
-        Order seen = em.find(Order.class, number);
-        OrderLine line = seen.lines().get(0);
-        assertThat(line.quantity()).isEqualTo(1);
-        assertThat(seen.lines()).hasSize(2);
-        inTx(other -> {
-            Order order = other.find(Order.class, number);
-            order.lines().get(0).change(7);
-            order.removeLine(order.lines().get(1));
-            order.addLine(number + 3, "salt", 3);
-        });
+        inTx(em -> {
+            at(em, Connection.TRANSACTION_READ_COMMITTED);
+            Order seen = em.find(Order.class, number);
+            OrderLine line = seen.lines().get(0);
+            assertThat(line.quantity()).isEqualTo(1);
+            assertThat(seen.lines()).hasSize(2);
+            inTx(other -> {
+                Order order = other.find(Order.class, number);
+                order.lines().get(0).change(7);
+                order.removeLine(order.lines().get(1));
+                order.addLine(number + 3, "salt", 3);
+            });
 
-        Order locked;
-        try {
-            locked = AggregateLocks.of(em).lock(Order.class, number, Wait.none());
+            Order locked = AggregateLocks.of(em).lock(Order.class, number, Wait.none());
             assertThat(locked).isSameAs(seen);
             assertThat(line.quantity()).isEqualTo(7);
             assertThat(locked.lines()).extracting(OrderLine::id).containsExactlyInAnyOrder(number + 1, number + 3);
             assertThat(locked.version()).isEqualTo(1);
             assertThat(em.getLockMode(locked)).isEqualTo(LockModeType.PESSIMISTIC_WRITE);
             locked.ship();
-            em.getTransaction().commit();
-        } finally {
-            if (em.getTransaction().isActive()) {
-                em.getTransaction().rollback();
-            }
-            em.close();
-        }
+        });
     }
 
     @Test
     void a_part_that_was_read_alone_is_current_too() {
         long number = newOrder();
-        EntityManager em = factory.createEntityManager();
-        em.getTransaction().begin();
-        em.unwrap(org.hibernate.Session.class)
-                .doWork(connection -> connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED));
-        OrderLine line = em.find(OrderLine.class, number + 1);
-        inTx(other -> other.find(Order.class, number).lines().get(0).change(7));
-        try {
+        inTx(em -> {
+            at(em, Connection.TRANSACTION_READ_COMMITTED);
+            OrderLine line = em.find(OrderLine.class, number + 1);
+            inTx(other -> other.find(Order.class, number).lines().get(0).change(7));
             Order locked = AggregateLocks.of(em).lock(Order.class, number, Wait.none());
 
             assertThat(line.quantity()).isEqualTo(7);
             assertThat(locked.lines()).contains(line);
             assertThat(locked.version()).isEqualTo(1);
             locked.ship();
-            em.getTransaction().commit();
-        } finally {
-            if (em.getTransaction().isActive()) {
-                em.getTransaction().rollback();
-            }
-            em.close();
-        }
+        });
     }
 
     @Test
@@ -154,8 +114,7 @@ class AggregateLockTest extends OnJpa {
         long number = newOrder();
         EntityManager em = factory.createEntityManager();
         em.getTransaction().begin();
-        em.unwrap(org.hibernate.Session.class)
-                .doWork(connection -> connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ));
+        at(em, Connection.TRANSACTION_REPEATABLE_READ);
         // another one, but the snapshot is of everything, or of these tables at least
         assertThat(em.find(Order.class, newOrder()).lines()).hasSize(2);
         inTx(other -> other.find(Order.class, number).lines().get(0).change(7));
@@ -290,9 +249,5 @@ class AggregateLockTest extends OnJpa {
             assertThatThrownBy(() -> locks.forceIncrement(Order.class, number))
                     .isInstanceOf(TransactionRequiredException.class);
         }
-    }
-
-    private static long millisSince(long nanos) {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - nanos);
     }
 }

@@ -7,42 +7,16 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.bitjang.Wait;
 import io.bitjang.jpa.shop.Order;
-import jakarta.persistence.EntityManager;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** How long one waits for an aggregate, whatever the server or the session have as their limits. */
 class AggregateWaitTest extends OnJpa {
-
-    private final ExecutorService threads = Executors.newCachedThreadPool();
-
-    @AfterEach
-    void end() {
-        threads.shutdownNow();
-    }
-
-    /** Another transaction that has the order until this is closed. */
-    private AutoCloseable holding(long number) {
-        EntityManager em = factory.createEntityManager();
-        em.getTransaction().begin();
-        AggregateLocks.of(em).lock(Order.class, number, Wait.none());
-        return () -> {
-            em.getTransaction().rollback();
-            em.close();
-        };
-    }
-
-    private Throwable refused(long number, Wait wait) {
-        return catchThrowable(() -> inTx(em -> AggregateLocks.of(em).lock(Order.class, number, wait)));
-    }
 
     @Test
     void a_wait_is_kept_to_the_millisecond() throws Exception {
@@ -185,9 +159,5 @@ class AggregateWaitTest extends OnJpa {
             row.next();
             return row.getString(1) + ", isolation " + connection.getTransactionIsolation();
         }
-    }
-
-    private static long millisSince(long nanos) {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - nanos);
     }
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.jpa;
 
+import static org.assertj.core.api.Assertions.catchThrowable;
+
 import com.zaxxer.hikari.HikariDataSource;
+import io.bitjang.Wait;
 import io.bitjang.jpa.shop.Account;
 import io.bitjang.jpa.shop.Address;
 import io.bitjang.jpa.shop.Article;
@@ -25,6 +28,9 @@ import jakarta.persistence.EntityManagerFactory;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -46,6 +52,7 @@ abstract class OnJpa {
     @Parameter
     String name;
 
+    final ExecutorService threads = Executors.newCachedThreadPool();
     TestDatabase database;
     HikariDataSource pool;
     EntityManagerFactory factory;
@@ -63,6 +70,7 @@ abstract class OnJpa {
 
     @AfterEach
     final void stop() {
+        threads.shutdownNow();
         factory.close();
         pool.close();
     }
@@ -139,5 +147,25 @@ abstract class OnJpa {
             em.persist(order);
         });
         return number;
+    }
+
+    /** Another transaction that has the order until this is closed. */
+    AutoCloseable holding(long number) {
+        EntityManager em = factory.createEntityManager();
+        em.getTransaction().begin();
+        AggregateLocks.of(em).lock(Order.class, number, Wait.none());
+        return () -> {
+            em.getTransaction().rollback();
+            em.close();
+        };
+    }
+
+    /** Why the order could not be locked. */
+    Throwable refused(long number, Wait wait) {
+        return catchThrowable(() -> inTx(em -> AggregateLocks.of(em).lock(Order.class, number, wait)));
+    }
+
+    static long millisSince(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - nanos);
     }
 }

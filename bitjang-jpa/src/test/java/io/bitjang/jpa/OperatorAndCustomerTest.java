@@ -16,13 +16,10 @@ import jakarta.persistence.OptimisticLockException;
 import jakarta.persistence.RollbackException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,13 +28,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OperatorAndCustomerTest extends OnJpa {
 
     private static final Wait PATIENT = Wait.upTo(Duration.ofSeconds(30));
-
-    private final ExecutorService threads = Executors.newCachedThreadPool();
-
-    @AfterEach
-    void end() {
-        threads.shutdownNow();
-    }
 
     /** The one who comes first, and the one who comes while the first is at it. */
     private record Pair(Consumer<Order> first, Consumer<Order> second) {}

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 
@@ -118,7 +119,7 @@ enum RowLocks {
     H2 {
         @Override
         String statement(Rows rows, long millis) {
-            long most = Math.min(millis, TimeLimits.H2_MOST_MILLIS);
+            long most = Math.min(millis, MOST_MILLIS);
             return rows.select("", "") + " FOR UPDATE"
                     + (millis == 0 ? " NOWAIT" : String.format(Locale.ROOT, " WAIT %d.%03d", most / 1000, most % 1000));
         }
@@ -136,10 +137,6 @@ enum RowLocks {
             };
         }
     };
-
-    private static final class TimeLimits {
-        static final long H2_MOST_MILLIS = Duration.ofDays(20).toMillis();
-    }
 
     /** Without it, a small table would be scanned, in the order of nothing in particular. */
     private static final String BY_KEY = " FORCE INDEX (PRIMARY)";
@@ -201,14 +198,12 @@ enum RowLocks {
 
         private String select(String hint, String index) {
             String key = keys.size() == 1 ? keys.get(0) : "(" + String.join(", ", keys) + ")";
-            String mark = keys.size() == 1
-                    ? "?"
-                    : "(" + String.join(", ", java.util.Collections.nCopies(keys.size(), "?")) + ")";
+            String mark = keys.size() == 1 ? "?" : "(" + String.join(", ", Collections.nCopies(keys.size(), "?")) + ")";
             String select = "SELECT " + hint + String.join(", ", columns) + " FROM " + table;
             return count == 1
                     ? select + " WHERE " + key + " = " + mark
                     : select + index + " WHERE " + key + " IN ("
-                            + String.join(", ", java.util.Collections.nCopies(count, mark)) + ") ORDER BY "
+                            + String.join(", ", Collections.nCopies(count, mark)) + ") ORDER BY "
                             + String.join(", ", keys);
         }
     }
