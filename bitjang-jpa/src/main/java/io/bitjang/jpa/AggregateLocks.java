@@ -48,7 +48,7 @@ public final class AggregateLocks {
     /**
      * Locks an aggregate until the transaction ends, and returns it as it is then, its parts included.
      *
-     * @param wait to the millisecond, on every database
+     * @param wait to the millisecond, on every database; one of less than 20 ms, but not none, is one of 20
      * @throws AggregateBusyException if another transaction has it, and the wait is {@link Wait#none()}
      * @throws AggregateTimeoutException if another transaction had it for longer than the wait
      * @throws AggregateDeadlockException if the database found a deadlock and gave up on this transaction
