@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Auto-configuration for Spring Boot. */
+@NullMarked
+package io.bitjang.spring.boot;
+
+import org.jspecify.annotations.NullMarked;
