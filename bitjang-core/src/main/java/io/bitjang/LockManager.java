@@ -4,6 +4,7 @@ package io.bitjang;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,17 @@ public interface LockManager {
 
     /** Takes the lock with a note that others can read. */
     LockId tryLock(String type, String id, String owner, Duration duration, @Nullable String note);
+
+    /**
+     * Takes the lock from its holder, if its fence is still the one that was seen. No transaction that the former holder guards
+     * afterwards can commit, and one that it guards already is waited for. Who may do that is the application's business.
+     *
+     * @param seen the lock as it was read, for example by {@link io.bitjang.admin.LockAdmin#find}
+     * @param reason why: the audit trail gets to read it
+     * @return empty if the lock is free, or its fence moved on
+     * @throws LockingFailException if the database fails, or a guarded transaction stayed open for too long
+     */
+    Optional<LockId> takeOver(LockData seen, String owner, Duration duration, @Nullable String note, String reason);
 
     /**
      * Whether the lock is still held under this id, now. For a decision that must hold until a commit use {@link

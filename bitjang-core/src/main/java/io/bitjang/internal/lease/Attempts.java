@@ -15,6 +15,7 @@ import io.bitjang.internal.time.Ticks;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,20 @@ final class Attempts {
 
     /** Tries once to take the locks, given in order, with so many fences set aside for those to whom it passes on. */
     Outcome acquire(List<LockName> names, Request request, int reserve) {
+        return attempt(
+                names,
+                request,
+                reserve,
+                claim -> names.size() == 1 ? store.acquire(names.get(0), claim) : store.acquireAll(names, claim));
+    }
+
+    /** Tries once to take the lock from the holder with this fence. */
+    Answer takeOver(LockName name, long seen, Request request) {
+        return attempt(List.of(name), request, 0, claim -> store.takeOver(name, seen, claim))
+                .answer();
+    }
+
+    private Outcome attempt(List<LockName> names, Request request, int reserve, Function<Claim, Answer> statement) {
         Deadline budget = Deadline.in(BUDGET);
         boolean mayReenter = request.again() != null;
         Deadline busyBudget = Deadline.in(mayReenter ? BUDGET : BUSY_BUDGET);
@@ -56,8 +71,7 @@ final class Attempts {
             Claim claim = request.claim(GrantKey.newSecret(), reserve);
             long sentAt = Ticks.now();
             try {
-                Answer answer = names.size() == 1 ? store.acquire(names.get(0), claim) : store.acquireAll(names, claim);
-                return new Outcome(answer, sentAt);
+                return new Outcome(statement.apply(claim), sentAt);
             } catch (DatabaseException e) {
                 if (e.meaning() == Meaning.BUSY && (!mayReenter && tries >= BUSY_TRIES || busyBudget.passed())) {
                     return new Outcome(Answer.refused(null), sentAt);

@@ -123,7 +123,7 @@ public final class LeaseEngine {
             Kind kind = answer.reentered() ? Kind.REENTERED : takenOver ? Kind.TAKEN_OVER : Kind.ACQUIRED;
             events.tell(kind, List.of(name), answer.fence(), request.owner(), null);
             if (takenOver && settings.audit()) {
-                audit(name, answer.fence());
+                audit(name, answer.fence(), null);
             }
         }
         return outcome;
@@ -139,9 +139,9 @@ public final class LeaseEngine {
         }
     }
 
-    private void audit(LockName name, long fence) {
+    void audit(LockName name, long fence, @Nullable String reason) {
         try {
-            store.admin().auditTakeOver(name, fence);
+            store.admin().auditTakeOver(name, fence, reason);
         } catch (DatabaseException e) {
             LOG.log(System.Logger.Level.WARNING, "The take-over of " + name + " could not be written down", e);
         }

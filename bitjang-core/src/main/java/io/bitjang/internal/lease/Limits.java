@@ -12,6 +12,7 @@ public final class Limits {
     private static final Duration MAX = Duration.ofDays(3652);
     private static final int MAX_OWNER = 255;
     private static final int MAX_NOTE = 1000;
+    private static final int MAX_REASON = 700;
 
     private Limits() {}
 
@@ -35,6 +36,11 @@ public final class Limits {
     /** A note. */
     public static String note(String note) {
         return Texts.require("note", note, MAX_NOTE);
+    }
+
+    /** A reason; it goes into the table together with the name of who gave it. */
+    static String reason(String reason) {
+        return Texts.require("reason", reason, MAX_REASON);
     }
 
     /** Whole microseconds, at least one. */

@@ -13,12 +13,15 @@ import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticks;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -52,26 +55,64 @@ public final class OfflineLocks implements LockManager {
     @Override
     public LockId tryLock(String type, String id, String owner, Duration duration, @Nullable String note) {
         LockName name = LockName.of(type, id);
-        Request request = Request.of(
-                Limits.owner(owner),
-                Limits.duration("duration of a lock", duration),
-                note == null ? null : Limits.note(note));
+        Request request = request(owner, duration, note);
         Answer answer = engine.attempt(List.of(name), request, 0).answer();
         if (!answer.granted()) {
             throw new AlreadyLockedException(name, holder(name, answer), "");
         }
+        return lockId(name, answer);
+    }
+
+    private static Request request(String owner, Duration duration, @Nullable String note) {
+        return Request.of(
+                Limits.owner(owner),
+                Limits.duration("duration of a lock", duration),
+                note == null ? null : Limits.note(note));
+    }
+
+    private static LockId lockId(LockName name, Answer answer) {
         return new GrantKey(name, answer.fence(), answer.grantedSecret()).toLockId();
+    }
+
+    @Override
+    public Optional<LockId> takeOver(
+            LockData seen, String owner, Duration duration, @Nullable String note, String reason) {
+        LockName name = seen.name();
+        Request request = request(owner, duration, note);
+        String why = Limits.reason(reason);
+        engine.requireOpen();
+        Deadline budget = Deadline.in(Operator.FORCE_BUDGET);
+        Answer answer = engine.attempts.takeOver(name, seen.fence(), request);
+        while (!answer.granted()) {
+            Optional<LockRow> row = read(name);
+            if (row.isEmpty() || row.get().lockId() == null || row.get().fence() != seen.fence()) {
+                return Optional.empty();
+            }
+            if (budget.passed()) {
+                throw Operator.stayedGuarded(name);
+            }
+            Ticks.pause(name, 20);
+            answer = engine.attempts.takeOver(name, seen.fence(), request);
+        }
+        engine.events.tell(Kind.TAKEN_OVER, List.of(name), answer.fence(), owner, why);
+        engine.takenAway(name, seen.fence(), owner + ": " + why);
+        if (engine.settings().audit()) {
+            engine.audit(name, answer.fence(), why);
+        }
+        return Optional.of(lockId(name, answer));
     }
 
     /** Where the attempt itself could not tell the holder, a second read may. */
     private @Nullable LockData holder(LockName name, Answer answer) {
         LockRow row = answer.holder();
         if (row == null || !row.held()) {
-            row = engine.attempts
-                    .repeatable(name, "could not be read", () -> store.read(name))
-                    .orElse(null);
+            row = read(name).orElse(null);
         }
         return row == null ? null : row.toData();
+    }
+
+    private Optional<LockRow> read(LockName name) {
+        return engine.attempts.repeatable(name, "could not be read", () -> store.read(name));
     }
 
     @Override
@@ -84,10 +125,7 @@ public final class OfflineLocks implements LockManager {
     }
 
     private NoLockException notHeld(GrantKey key) {
-        LockRow row = engine.attempts
-                .repeatable(key.name(), "could not be checked", () -> store.read(key.name()))
-                .orElse(null);
-        String why = OwnRow.whyGone(row, key);
+        String why = OwnRow.whyGone(read(key.name()).orElse(null), key);
         return new NoLockException(
                 key.name(), key.name() + " is not held under this lock id (fence " + key.fence() + "): " + why, null);
     }

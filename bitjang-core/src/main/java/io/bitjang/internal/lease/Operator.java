@@ -11,7 +11,6 @@ import io.bitjang.admin.LockFilter;
 import io.bitjang.internal.sql.AdminSql;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockRow;
-import io.bitjang.internal.sql.Texts;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.spi.LockEvent.Kind;
@@ -26,13 +25,12 @@ import org.jspecify.annotations.Nullable;
 public final class Operator implements LockAdmin {
 
     /** How long a forced release waits for a guarded transaction to end. */
-    private static final Duration FORCE_BUDGET = Duration.ofSeconds(2);
+    static final Duration FORCE_BUDGET = Duration.ofSeconds(2);
 
     /** A lock that passes on inside a process is settled soon; one that is not belongs to a process that does not answer. */
     private static final Duration SETTLING = Duration.ofMillis(500);
 
     private static final Duration LEAST_IDLE = Duration.ofHours(1);
-    private static final int MAX_REASON = 700;
 
     private final LeaseEngine engine;
     private final AdminSql sql;
@@ -65,7 +63,7 @@ public final class Operator implements LockAdmin {
         Objects.requireNonNull(name, "name");
         engine.requireOpen();
         String who = Limits.owner(by);
-        String why = Texts.require("reason", reason, MAX_REASON);
+        String why = Limits.reason(reason);
         Deadline budget = Deadline.in(FORCE_BUDGET);
         Deadline settling = Deadline.in(SETTLING);
         long seen = -1;
@@ -79,17 +77,21 @@ public final class Operator implements LockAdmin {
                 settling = Deadline.in(SETTLING);
             }
             if (budget.passed()) {
-                throw new LockingFailException(
-                        name,
-                        name + " can't be taken away now: a transaction that guards it has been open for "
-                                + FORCE_BUDGET.toSeconds() + " seconds. Try again.",
-                        null);
+                throw stayedGuarded(name);
             }
             Ticks.pause(name, 20);
         }
         events(Kind.FORCE_RELEASED, name, expectedFence, who + ": " + why);
         engine.takenAway(name, expectedFence, who + ": " + why);
         return true;
+    }
+
+    static LockingFailException stayedGuarded(LockName name) {
+        return new LockingFailException(
+                name,
+                name + " can't be taken away now: a transaction that guards it has been open for "
+                        + FORCE_BUDGET.toSeconds() + " seconds. Try again.",
+                null);
     }
 
     private boolean forced(LockName name, long fence, String by, String reason, boolean unsettled) {

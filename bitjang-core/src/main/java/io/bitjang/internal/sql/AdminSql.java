@@ -6,6 +6,7 @@ import io.bitjang.admin.AuditEntry;
 import io.bitjang.admin.LockCounts;
 import io.bitjang.admin.LockFilter;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The operator's statements. Thread-safe. */
 public final class AdminSql {
@@ -70,10 +71,10 @@ public final class AdminSql {
         });
     }
 
-    /** Writes down that an expired lock was taken over. */
-    public void auditTakeOver(LockName name, long fence) {
-        database.run(
-                session -> session.update(sql.auditTakeOver, Params.of(name).set("fence", fence)));
+    /** Writes down that a lock was taken over, by one who gave a reason unless it had expired. */
+    public void auditTakeOver(LockName name, long fence, @Nullable String reason) {
+        Params params = Params.of(name).set("fence", fence).set("reason", reason);
+        database.run(session -> session.update(sql.auditTakeOver, params));
     }
 
     /** The latest entries, the newest first. */

@@ -23,6 +23,7 @@ final class LockSql {
     final Sql take;
     final Sql reenter;
     final Sql handOver;
+    final Sql takeOver;
     final Sql release;
     final Sql releaseWithCaller;
     final Sql releaseAt;
@@ -55,20 +56,16 @@ final class LockSql {
         this.now = dialect.now();
         upsert = Sql.parse(dialect.upsert(locks, columns("")));
         insertGranted = Sql.parse(dialect.insertGranted(locks));
-        take = Sql.parse(dialect.take(grant("(c.lock_id IS NULL OR c.expires_at <= " + now + ")")
-                .set("taken_from", "CASE WHEN c.lock_id IS NOT NULL THEN c.owner END")
-                .set("lock_id", ":lockId")
-                .set("owner", ":owner")
+        String takenFrom = "CASE WHEN c.lock_id IS NOT NULL THEN c.owner END";
+        take = Sql.parse(dialect.take(grant("(c.lock_id IS NULL OR c.expires_at <= " + now + ")", takenFrom)
                 .answering("fence", "CASE WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + " + ANOTHER_WAITS)));
         reenter = change(
                 Change.of(locks, Lock.EXCLUSIVE, "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now)
                         .set("expires_at", "GREATEST(c.expires_at, " + now + " + :micros)")
                         .set("note", ":note")
                         .answering("fence", "1 + " + ANOTHER_WAITS));
-        handOver = change(grant("c.lock_id = :from")
-                .set("taken_from", "NULL")
-                .set("lock_id", ":lockId")
-                .set("owner", ":owner")
+        handOver = change(grant("c.lock_id = :from", "NULL").answering("fence", ANOTHER_WAITS));
+        takeOver = change(grant("c.lock_id IS NOT NULL AND c.fence = :seen AND c.reserved = 0", "c.owner")
                 .answering("fence", ANOTHER_WAITS));
         release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PATIENT)
                 .answering("fence", SOMEBODY_WAITS));
@@ -121,7 +118,7 @@ final class LockSql {
         String audit =
                 "INSERT INTO " + tables.audit() + " (at_micros, kind, type, id, fence, from_owner, by_owner, reason) ";
         auditTakeOver =
-                Sql.parse(audit + "SELECT " + now + ", 'TAKEN_OVER', type, id, fence, taken_from, owner, NULL FROM "
+                Sql.parse(audit + "SELECT " + now + ", 'TAKEN_OVER', type, id, fence, taken_from, owner, :reason FROM "
                         + locks + " WHERE type = :type AND id = :id AND fence = :fence");
         auditForce = Sql.parse(
                 audit + "SELECT " + now + ", 'FORCE_RELEASED', type, id, :fence, owner, :by, :reason FROM " + locks
@@ -165,7 +162,7 @@ final class LockSql {
     }
 
     /** To someone new. */
-    private Change.Builder grant(String condition) {
+    private Change.Builder grant(String condition, String takenFrom) {
         return Change.of(locks, Lock.EXCLUSIVE, condition)
                 .set("fence", "GREATEST(c.fence + c.reserved + 1, " + now + ")")
                 .set("reserved", ":reserve")
@@ -173,7 +170,10 @@ final class LockSql {
                 .set("expires_at", now + " + :micros")
                 .set("note", ":note")
                 .set("wanted", "CASE WHEN c.wanted = :me THEN 0 ELSE c.wanted END")
-                .set("forced", "NULL");
+                .set("forced", "NULL")
+                .set("taken_from", takenFrom)
+                .set("lock_id", ":lockId")
+                .set("owner", ":owner");
     }
 
     private Change.Builder free(String condition, Lock lock) {

@@ -160,9 +160,17 @@ public final class LockStore {
 
     /** Gives the lock from one holder to the next. Refused if the former does not have it, or its row is pinned. */
     public Answer handOver(LockName name, String from, Claim claim) {
-        Params params =
-                claim(Params.of(name), claim).set("micros", claim.micros()).set("from", from);
-        OptionalLong answer = database.run(session -> session.number(sql.handOver, params));
+        return give(sql.handOver, Params.of(name).set("from", from), claim);
+    }
+
+    /** Takes the lock from the holder with this fence. Refused if it moved on, or its row is pinned. */
+    public Answer takeOver(LockName name, long seen, Claim claim) {
+        return give(sql.takeOver, Params.of(name).set("seen", seen), claim);
+    }
+
+    private Answer give(Sql statement, Params row, Claim claim) {
+        Params params = claim(row, claim).set("micros", claim.micros());
+        OptionalLong answer = database.run(session -> session.number(statement, params));
         return answer.isPresent() ? Answer.granted(claim.secret(), answer.getAsLong()) : Answer.refused(null);
     }
 
