@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
+import io.bitjang.LockData;
 import io.bitjang.LockId;
 import io.bitjang.Locks;
 import io.bitjang.Wait;
@@ -114,6 +115,8 @@ public abstract class StatementCountContract extends OnObservedLocks {
         cost("extend", 1, () -> node.manager().extendLockExpiration(id.get(0), Duration.ofMinutes(1)));
         cost("renew", 1, () -> node.manager().renew(id.get(0), Duration.ofMinutes(1)));
         cost("leave", 1, () -> node.manager().leave(id.get(0), Duration.ofSeconds(30)));
+        LockData seen = node.manager().checkLock(id.get(0));
+        cost("take-over", 1, () -> node.manager().takeOver(seen, "lee", Duration.ofMinutes(1), null, "why"));
     }
 
     @Test
