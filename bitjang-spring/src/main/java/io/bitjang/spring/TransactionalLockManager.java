@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +77,12 @@ public final class TransactionalLockManager implements LockManager {
     @Override
     public LockId tryLock(String type, String id, String owner, Duration duration, @Nullable String note) {
         return manager.tryLock(type, id, owner, duration, note);
+    }
+
+    @Override
+    public Optional<LockId> takeOver(
+            LockData seen, String owner, Duration duration, @Nullable String note, String reason) {
+        return manager.takeOver(seen, owner, duration, note, reason);
     }
 
     /**
