@@ -25,6 +25,11 @@ final class Modules {
         return compiled("bitjang-jpa/target/classes");
     }
 
+    /** The main classes of the module with this name. */
+    static JavaClasses of(String module) {
+        return compiled(module + "/target/classes");
+    }
+
     static JavaClasses testkit() {
         return compiled("bitjang-testkit/target/classes");
     }
@@ -39,6 +44,11 @@ final class Modules {
                 "bitjang-core/target/test-classes",
                 "bitjang-testkit/target/classes",
                 "bitjang-testkit/target/test-classes",
+                "bitjang-jpa/target/test-classes",
+                "bitjang-spring/target/test-classes",
+                "bitjang-spring-boot/target/test-classes",
+                "bitjang-shedlock/target/test-classes",
+                "bitjang-spring-integration/target/test-classes",
                 "architecture-tests/target/test-classes");
     }
 
