@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.web;
+
+import io.bitjang.admin.LockAdmin;
+import io.bitjang.spring.TransactionalLockManager;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/**
+ * The edit lock over HTTP for an application with Spring MVC: import it next to {@code @EnableWebMvc}. It needs beans of the types
+ * {@link TransactionalLockManager}, {@link LockAdmin}, {@link EditLockSettings} and {@link PlatformTransactionManager}, and uses
+ * an {@link EditLockPolicy} and an {@link EditLockVersions} if there are some. Its {@link io.bitjang.spi.LockListener}, handed to
+ * {@code Locks.builder(...)}, makes the events of this node faster.
+ */
+@Configuration(proxyBeanMethods = false)
+@Import(EditLockGuards.class)
+public class EditLockConfiguration {
+
+    @Bean
+    static EditLockSignal bitjangEditLockSignal() {
+        return new EditLockSignal();
+    }
+
+    @Bean
+    EditLocks bitjangEditLocks(
+            TransactionalLockManager manager,
+            LockAdmin admin,
+            ObjectProvider<EditLockPolicy> policy,
+            EditLockSettings settings,
+            EditLockSignal signal) {
+        return new EditLocks(manager, admin, policy(policy, settings), settings, signal);
+    }
+
+    @Bean
+    EditLockFeed bitjangEditLockFeed(
+            LockAdmin admin,
+            ObjectProvider<EditLockPolicy> policy,
+            EditLockSettings settings,
+            ApplicationContext context,
+            EditLockSignal signal) {
+        EditLockFeed feed = new EditLockFeed(admin, policy(policy, settings), settings, context);
+        signal.tell(feed::wake);
+        return feed;
+    }
+
+    @Bean
+    RouterFunction<ServerResponse> bitjangEditLockRoutes(
+            EditLocks locks,
+            EditLockSettings settings,
+            EditLockFeed feed,
+            LockAdmin admin,
+            ObjectProvider<EditLockVersions> versions) {
+        return new EditLockRoutes(locks, settings, feed, new Problems(admin), versions.getIfAvailable()).function();
+    }
+
+    static EditLockPolicy policy(ObjectProvider<EditLockPolicy> policy, EditLockSettings settings) {
+        return policy.getIfAvailable(() -> new TypesPolicy(settings.types()));
+    }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.web;
+
+import io.bitjang.LockData;
+import io.bitjang.LockException;
+import io.bitjang.LockName;
+import io.bitjang.admin.LockAdmin;
+import io.bitjang.admin.LockFilter;
+import java.io.IOException;
+import java.security.Principal;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.http.HttpHeaders;
+import org.springframework.web.servlet.function.ServerResponse;
+import org.springframework.web.servlet.function.ServerResponse.SseBuilder;
+
+/**
+ * Tells browsers what has changed. While anybody listens, one thread of this node looks at the locks that are held and compares
+ * them with what it saw before; what this node changes itself makes it look at once. It writes to all listeners, one after the
+ * other: what it writes is small, so only a connection that has been dead for long can hold it up, until the server gives that up.
+ *
+ * <p>All but the set of listeners belongs to that one thread. Thread-safe.
+ */
+final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
+
+    /** A browser asks again after that, and its sign-in is checked anew. */
+    private static final Duration LONGEST = Duration.ofMinutes(5);
+
+    private static final Duration HEARTBEAT = Duration.ofSeconds(15);
+    private static final Duration RETRY = Duration.ofSeconds(3);
+    private static final int PAGE = 1000;
+    private static final Log LOG = LogFactory.getLog(EditLockFeed.class);
+
+    private record Seen(long fence, @Nullable String owner) {}
+
+    private record Listener(
+            SseBuilder out,
+            Principal person,
+            Set<String> types,
+            @Nullable String id) {
+
+        boolean wants(LockName name) {
+            return types.contains(name.type()) && (id == null || id.equals(name.id()));
+        }
+    }
+
+    private final LockAdmin admin;
+    private final EditLockPolicy policy;
+    private final EditLockSettings settings;
+    private final ApplicationContext context;
+    private final ScheduledThreadPoolExecutor thread;
+    private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger places = new AtomicInteger();
+    private final AtomicBoolean looking = new AtomicBoolean();
+    private final Map<String, Map<LockName, Seen>> known = new HashMap<>();
+    private boolean failing;
+
+    EditLockFeed(LockAdmin admin, EditLockPolicy policy, EditLockSettings settings, ApplicationContext context) {
+        this.admin = admin;
+        this.policy = policy;
+        this.settings = settings;
+        this.context = context;
+        this.thread = new ScheduledThreadPoolExecutor(1, work -> {
+            Thread made = new Thread(work, "bitjang-edit-lock-feed");
+            made.setDaemon(true);
+            return made;
+        });
+        thread.setKeepAliveTime(1, TimeUnit.SECONDS);
+        thread.allowCoreThreadTimeOut(true); // no thread while nobody listens
+        thread.setRemoveOnCancelPolicy(true);
+    }
+
+    /** Lets this person listen, for all types or one, for all ids or one. */
+    ServerResponse join(Principal person, @Nullable String type, @Nullable String id) {
+        Set<String> types = type == null ? settings.types() : Set.of(type);
+        if (places.incrementAndGet() > settings.maxListeners() || thread.isShutdown()) {
+            places.decrementAndGet();
+            throw EditLockProblem.tooManyListeners();
+        }
+        AtomicBoolean left = new AtomicBoolean();
+        Runnable leave = () -> {
+            if (left.compareAndSet(false, true)) {
+                places.decrementAndGet();
+            }
+        };
+        return ServerResponse.ok()
+                .build((request, response) -> ServerResponse.sse(
+                                out -> {
+                                    response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
+                                    response.setHeader("X-Accel-Buffering", "no"); // or a proxy keeps it for itself
+                                    start(new Listener(out, person, types, id), leave);
+                                },
+                                LONGEST)
+                        .writeTo(request, response, List::of));
+    }
+
+    private void start(Listener listener, Runnable leave) {
+        listener.out.onTimeout(listener.out::complete);
+        listener.out.onError(failure -> listeners.remove(listener));
+        listener.out.onComplete(() -> {
+            listeners.remove(listener);
+            leave.run();
+        });
+        try {
+            thread.execute(() -> add(listener));
+        } catch (RejectedExecutionException e) {
+            listener.out.complete(); // the application ends
+        }
+    }
+
+    private void add(Listener listener) {
+        boolean first = listeners.isEmpty();
+        listeners.add(listener);
+        look(); // what was before is no change
+        send(listener, out -> out.retry(RETRY).comment("ready").send());
+        if (first) {
+            schedule(this::look, settings.pollInterval());
+            schedule(
+                    () -> listeners.forEach(
+                            each -> send(each, out -> out.comment("").send())),
+                    HEARTBEAT);
+        }
+    }
+
+    /** Again and again, as long as somebody listens. */
+    private void schedule(Runnable work, Duration interval) {
+        thread.schedule(
+                () -> {
+                    if (!listeners.isEmpty()) {
+                        work.run();
+                        schedule(work, interval);
+                    }
+                },
+                interval.toMillis(),
+                TimeUnit.MILLISECONDS);
+    }
+
+    /** Something has changed on this node: look now. */
+    void wake() {
+        if (!listeners.isEmpty() && looking.compareAndSet(false, true)) {
+            try {
+                thread.execute(() -> {
+                    looking.set(false);
+                    look();
+                });
+            } catch (RejectedExecutionException e) {
+                LOG.trace("The application ends: nobody listens any more.");
+            }
+        }
+    }
+
+    private void look() {
+        Set<String> types = new TreeSet<>();
+        listeners.forEach(listener -> types.addAll(listener.types));
+        known.keySet().retainAll(types);
+        try {
+            for (String type : types) {
+                Map<LockName, Seen> now = held(type);
+                Map<LockName, Seen> before = known.put(type, now);
+                if (before != null) {
+                    compare(before, now);
+                }
+            }
+            failing = false;
+        } catch (LockException e) {
+            if (!failing) {
+                LOG.warn("The edit locks could not be read: listeners hear of no changes until they can.", e);
+            }
+            failing = true;
+        }
+    }
+
+    private Map<LockName, Seen> held(String type) {
+        Map<LockName, Seen> held = new TreeMap<>();
+        LockFilter next = LockFilter.held().ofType(type).limit(PAGE);
+        while (true) {
+            List<LockData> page = admin.list(next);
+            page.forEach(data -> held.put(data.name(), new Seen(data.fence(), data.owner())));
+            if (page.size() < PAGE) {
+                return held;
+            }
+            next = next.after(page.get(page.size() - 1).name());
+        }
+    }
+
+    private void compare(Map<LockName, Seen> before, Map<LockName, Seen> now) {
+        now.forEach((name, seen) -> {
+            if (!seen.equals(before.get(name))) {
+                tell(name, seen, true);
+            }
+        });
+        before.forEach((name, seen) -> {
+            if (!now.containsKey(name)) {
+                tell(name, seen, false);
+            }
+        });
+    }
+
+    private void tell(LockName name, Seen seen, boolean held) {
+        Map<String, @Nullable Object> body = new LinkedHashMap<>();
+        body.put("type", name.type());
+        body.put("id", name.id());
+        body.put("held", held);
+        body.put("owner", held ? seen.owner() : null);
+        body.put("fence", seen.fence());
+        String json = Json.of(body);
+        for (Listener listener : listeners) {
+            if (listener.wants(name) && policy.mayEdit(listener.person, name)) {
+                send(listener, out -> out.data(json));
+            }
+        }
+    }
+
+    private interface Writing {
+        void to(SseBuilder out) throws IOException;
+    }
+
+    private void send(Listener listener, Writing writing) {
+        try {
+            writing.to(listener.out);
+        } catch (IOException | IllegalStateException e) {
+            LOG.trace("A listener has gone.", e);
+            listeners.remove(listener);
+        }
+    }
+
+    /** Open connections would hold up the server's shutdown. */
+    @Override
+    public void onApplicationEvent(ContextClosedEvent event) {
+        if (!event.getApplicationContext().equals(context)) {
+            return; // of a child
+        }
+        thread.shutdownNow();
+        listeners.forEach(listener -> listener.out.complete());
+    }
+}

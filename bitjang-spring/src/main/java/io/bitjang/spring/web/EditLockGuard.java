@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.web;
+
+import io.bitjang.LockData;
+import io.bitjang.LockId;
+import io.bitjang.LockName;
+import io.bitjang.spring.TransactionalLockManager;
+import jakarta.servlet.http.HttpServletRequest;
+import java.lang.reflect.Method;
+import java.security.Principal;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.validation.Errors;
+import org.springframework.web.ErrorResponse;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
+
+/**
+ * Around a handler with {@link RequiresEditLock}: decides, then runs it in one transaction that the lock guards, and releases the
+ * lock with the commit. Everything it needs is looked up when it is first needed, because advisors are made before other beans.
+ * Thread-safe.
+ */
+final class EditLockGuard implements MethodInterceptor {
+
+    private final Map<Method, Guarded> guarded = new ConcurrentHashMap<>();
+    private final ObjectProvider<TransactionalLockManager> manager;
+    private final ObjectProvider<PlatformTransactionManager> transactions;
+    private final ObjectProvider<EditLockPolicy> policy;
+    private final ObjectProvider<EditLockSettings> settings;
+    private final ObjectProvider<EditLockVersions> versions;
+    private final EditLockSignal signal;
+
+    EditLockGuard(
+            ObjectProvider<TransactionalLockManager> manager,
+            ObjectProvider<PlatformTransactionManager> transactions,
+            ObjectProvider<EditLockPolicy> policy,
+            ObjectProvider<EditLockSettings> settings,
+            ObjectProvider<EditLockVersions> versions,
+            EditLockSignal signal) {
+        this.manager = manager;
+        this.transactions = transactions;
+        this.policy = policy;
+        this.settings = settings;
+        this.versions = versions;
+        this.signal = signal;
+    }
+
+    /** Understands the handler; throws if it is wrong. */
+    Guarded guarded(Method method, Class<?> target) {
+        return guarded.computeIfAbsent(method, each -> Guarded.of(each, target));
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation call) throws Throwable {
+        Object target = call.getThis();
+        if (target == null
+                || !(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
+            throw new IllegalStateException(
+                    call.getMethod() + " has @RequiresEditLock and was called outside of a request");
+        }
+        Method method = AopUtils.getMostSpecificMethod(call.getMethod(), AopUtils.getTargetClass(target));
+        Guarded handler = guarded(method, AopUtils.getTargetClass(target));
+        HttpServletRequest request = attributes.getRequest();
+        Principal person = Requests.person(request);
+        LockName name = handler.name(request, target, call.getArguments());
+        if (!EditLockConfiguration.policy(policy, settings.getObject()).mayEdit(person, name)) {
+            throw EditLockProblem.denied("You may not edit this.");
+        }
+        if (versions.getIfAvailable() != null) {
+            current(name);
+        }
+        LockId lockId =
+                Requests.lockId(Requests.token(request).orElseThrow(() -> EditLockProblem.required("lock id")), name);
+        String version = version(request, handler).orElse(null);
+        BoundEditLock lock = new BoundEditLock(lockId);
+        Arrays.stream(call.getArguments())
+                .filter(EditLockArgument.class::isInstance)
+                .forEach(argument -> ((EditLockArgument) argument).bind(lock));
+        Object result = inTransaction(call, handler, lock, person, version);
+        if (!lock.kept()) {
+            signal.run();
+        }
+        return result;
+    }
+
+    private Optional<String> version(HttpServletRequest request, Guarded handler) {
+        Optional<String> sent = Requests.version(request);
+        if (!handler.version()) {
+            return versions.getIfAvailable() == null ? Optional.empty() : sent; // otherwise the handler's own business
+        }
+        return Optional.of(sent.or(() -> Requests.present(request.getParameter(Requests.VERSION_FIELD)))
+                .orElseThrow(() -> EditLockProblem.required("version")));
+    }
+
+    private String current(LockName name) {
+        return versions.getObject().etag(name).orElseThrow(() -> EditLockProblem.notFound(name));
+    }
+
+    private @Nullable Object inTransaction(
+            MethodInvocation call, Guarded handler, BoundEditLock lock, Principal person, @Nullable String version)
+            throws Throwable {
+        PlatformTransactionManager begin = transactions.getObject();
+        DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
+        definition.setName(call.getMethod().getName());
+        TransactionStatus transaction = begin.getTransaction(definition);
+        Object result;
+        try {
+            require(handler, lock, person, version);
+            result = call.proceed();
+            if (isError(result)) {
+                transaction.setRollbackOnly();
+                lock.keep();
+            } else if (hasErrors(call.getArguments())) {
+                lock.keep(); // the form is shown again
+            }
+            if (!lock.kept()) {
+                manager.getObject().releaseLock(lock.id());
+            }
+        } catch (Throwable failure) {
+            rollback(begin, transaction, failure);
+            throw failure;
+        }
+        begin.commit(transaction);
+        return result;
+    }
+
+    /** Pins the lock first: what is decided after that holds until the commit. */
+    private void require(Guarded handler, BoundEditLock lock, Principal person, @Nullable String version) {
+        LockData held = manager.getObject().checkLock(lock.id());
+        if (!person.getName().equals(held.owner())) {
+            throw EditLockProblem.denied("This lock id was given to someone else.");
+        }
+        if (!held.held() && !handler.acceptLapsed()) {
+            throw EditLockProblem.lapsed(lock.name());
+        }
+        if (version != null && !Etags.match(version, current(lock.name()))) {
+            throw EditLockProblem.staleVersion(null);
+        }
+    }
+
+    private static void rollback(PlatformTransactionManager begin, TransactionStatus transaction, Throwable failure) {
+        try {
+            begin.rollback(transaction);
+        } catch (RuntimeException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    /** What the handler says no to is not saved, and the person goes on editing. */
+    private static boolean isError(@Nullable Object result) {
+        HttpStatusCode status = result instanceof ResponseEntity<?> entity
+                ? entity.getStatusCode()
+                : result instanceof ErrorResponse error
+                        ? error.getStatusCode()
+                        : result instanceof ProblemDetail problem ? HttpStatusCode.valueOf(problem.getStatus()) : null;
+        return status != null && status.isError();
+    }
+
+    private static boolean hasErrors(@Nullable Object[] arguments) {
+        return Arrays.stream(arguments).anyMatch(each -> each instanceof Errors errors && errors.hasErrors());
+    }
+}

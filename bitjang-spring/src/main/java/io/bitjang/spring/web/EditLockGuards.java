@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.web;
+
+import io.bitjang.admin.LockAdmin;
+import io.bitjang.spring.TransactionalLockManager;
+import java.lang.reflect.Method;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+
+/** The guard of the application's own handlers. */
+@Configuration(proxyBeanMethods = false)
+@Import(EditLockGuards.Proxies.class)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+class EditLockGuards {
+
+    /** Outside of {@code @Transactional}, which is at the very end. */
+    static final int ORDER = Ordered.LOWEST_PRECEDENCE - 900;
+
+    /** Makes proxies for infrastructure advisors, if nothing of the application's does so already. */
+    static final class Proxies implements ImportBeanDefinitionRegistrar {
+
+        @Override
+        public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+            AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+        }
+    }
+
+    private static final class GuardAdvisor extends StaticMethodMatcherPointcutAdvisor {
+
+        private static final long serialVersionUID = 1L;
+
+        private final transient EditLockGuard guard;
+
+        GuardAdvisor(EditLockGuard guard) {
+            super(guard);
+            this.guard = guard;
+            setOrder(ORDER);
+        }
+
+        @Override
+        public boolean matches(Method method, Class<?> target) {
+            Method specific = AopUtils.getMostSpecificMethod(method, target);
+            boolean matches = Guarded.isOn(specific);
+            if (matches) {
+                guard.guarded(specific, target); // at start-up: what is wrong stops it
+            }
+            return matches;
+        }
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static EditLockGuard bitjangEditLockGuard(
+            ObjectProvider<TransactionalLockManager> manager,
+            ObjectProvider<PlatformTransactionManager> transactions,
+            ObjectProvider<EditLockPolicy> policy,
+            ObjectProvider<EditLockSettings> settings,
+            ObjectProvider<EditLockVersions> versions,
+            EditLockSignal signal) {
+        return new EditLockGuard(manager, transactions, policy, settings, versions, signal);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static Advisor bitjangEditLockAdvisor(EditLockGuard guard) {
+        return new GuardAdvisor(guard);
+    }
+
+    @Bean
+    static EditLockMvc bitjangEditLockMvc(ObjectProvider<LockAdmin> admin) {
+        return new EditLockMvc(() -> new Problems(admin.getObject()));
+    }
+
+    /** What can be checked only when all handlers are known. */
+    @Bean
+    static SmartInitializingSingleton bitjangEditLockCheck(
+            ObjectProvider<RequestMappingHandlerMapping> mappings,
+            EditLockGuard guard,
+            ObjectProvider<EditLockPolicy> policy,
+            ObjectProvider<EditLockSettings> settings,
+            ObjectProvider<EditLockVersions> versions) {
+        return () -> mappings.forEach(mapping -> mapping.getHandlerMethods().forEach((info, handler) -> {
+            Method method = handler.getMethod();
+            if (!Guarded.isOn(method)) {
+                return;
+            }
+            Guarded guarded = guard.guarded(method, handler.getBeanType());
+            guarded.checkPaths(info.getPatternValues());
+            if (guarded.version() && versions.getIfAvailable() == null) {
+                throw Guarded.wrong(method, "requires a version, but there is no bean of type EditLockVersions");
+            }
+            if (policy.getIfAvailable() == null && !settings.getObject().types().contains(guarded.type())) {
+                throw Guarded.wrong(
+                        method,
+                        "has the type '" + guarded.type() + "', which is not among the types of the EditLockSettings: "
+                                + settings.getObject().types());
+            }
+        }));
+    }
+}

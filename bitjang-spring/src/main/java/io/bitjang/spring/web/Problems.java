@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.web;
+
+import io.bitjang.AlreadyLockedException;
+import io.bitjang.LockData;
+import io.bitjang.LockException;
+import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
+import io.bitjang.NoLockException;
+import io.bitjang.admin.LockAdmin;
+import java.security.Principal;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.OptimisticLockingFailureException;
+import org.springframework.dao.PessimisticLockingFailureException;
+
+/** Which problem an exception is. Looks at its causes too, because Spring and JPA wrap what they pass on. Thread-safe. */
+final class Problems {
+
+    private static final int DEEPEST = 20;
+
+    private final LockAdmin admin;
+
+    Problems(LockAdmin admin) {
+        this.admin = admin;
+    }
+
+    /** Empty if it has nothing to do with locks. */
+    Optional<EditLockProblem> of(Throwable failure, @Nullable Principal person) {
+        try {
+            return find(failure, person);
+        } catch (LockingFailException e) {
+            return Optional.of(EditLockProblem.unavailable(e)); // who has it now could not be read
+        }
+    }
+
+    private Optional<EditLockProblem> find(Throwable failure, @Nullable Principal person) {
+        boolean savingNow = false;
+        Throwable each = failure;
+        for (int depth = 0; each != null && depth < DEEPEST; depth++, each = each.getCause()) {
+            if (each instanceof EditLockProblem problem) {
+                return Optional.of(problem);
+            } else if (each instanceof LockException lock) {
+                return of(lock, person);
+            } else if (isVersionConflict(each)) {
+                return Optional.of(EditLockProblem.staleVersion(failure));
+            }
+            savingNow |= isSavingNow(each);
+        }
+        return savingNow ? Optional.of(EditLockProblem.savingNow(failure)) : Optional.empty();
+    }
+
+    private Optional<EditLockProblem> of(LockException failure, @Nullable Principal person) {
+        LockName name = failure.name().orElse(null);
+        if (failure instanceof AlreadyLockedException held && name != null) {
+            return Optional.of(EditLockProblem.held(name, held.holder().orElse(null), person));
+        } else if (failure instanceof NoLockException && name != null) {
+            return Optional.of(gone(name, person));
+        } else if (failure instanceof LockingFailException) {
+            return Optional.of(EditLockProblem.unavailable(failure));
+        }
+        return Optional.empty();
+    }
+
+    /** Of one who thought to have the lock: is it free now, or someone else's? */
+    private EditLockProblem gone(LockName name, @Nullable Principal person) {
+        LockData now = admin.find(name).filter(LockData::held).orElse(null);
+        return now == null ? EditLockProblem.lapsed(name) : EditLockProblem.held(name, now, person);
+    }
+
+    /** By name: JPA may be missing. */
+    private static boolean isVersionConflict(Throwable failure) {
+        return failure.getClass().getName().equals("io.bitjang.jpa.VersionConflictException");
+    }
+
+    private static boolean isSavingNow(Throwable failure) {
+        return failure instanceof OptimisticLockingFailureException
+                || failure instanceof PessimisticLockingFailureException
+                || isJpaLock(failure.getClass());
+    }
+
+    /** What a bare EntityManager throws is not translated to Spring's exceptions. */
+    private static boolean isJpaLock(@Nullable Class<?> type) {
+        return type != null
+                && (type.getName().equals("jakarta.persistence.OptimisticLockException")
+                        || type.getName().equals("jakarta.persistence.PessimisticLockException")
+                        || type.getName().equals("jakarta.persistence.LockTimeoutException")
+                        || isJpaLock(type.getSuperclass()));
+    }
+}
