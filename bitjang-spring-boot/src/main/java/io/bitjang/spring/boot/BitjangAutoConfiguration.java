@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.boot;
+
+import io.bitjang.LockManager;
+import io.bitjang.Locks;
+import io.bitjang.spi.LockListener;
+import io.bitjang.spring.TransactionalLockManager;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+
+/**
+ * Locks for an application that has a data source: {@link Locks}, and a {@link LockManager} that follows its transactions.
+ *
+ * <p>A bean of the application's own takes the place of each of them.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+            "org.springframework.boot.jdbc.autoconfigure.JndiDataSourceAutoConfiguration",
+            "org.springframework.boot.jdbc.autoconfigure.XADataSourceAutoConfiguration"
+        })
+@ConditionalOnBean(DataSource.class)
+@ConditionalOnBooleanProperty(name = "bitjang.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(BitjangProperties.class)
+public final class BitjangAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean(Locks.class)
+    LockConnections bitjangConnections(
+            BitjangProperties settings,
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<DataSource> all,
+            @BitjangDataSource ObjectProvider<DataSource> marked) {
+        DataSources sources = new DataSources(beans, all, marked.getIfAvailable());
+        return LockConnections.of(sources.choose(settings.dataSource()), settings.pool());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @DependsOnDatabaseInitialization
+    Locks bitjangLocks(
+            BitjangProperties settings,
+            LockConnections connections,
+            Environment environment,
+            ObjectProvider<LockListener> listeners) {
+        String owner = Owners.of(settings.owner(), environment.getProperty("spring.application.name"));
+        return new LocksFactory(settings, owner, listeners.orderedStream().toList()).create(connections.own());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(LockManager.class)
+    @ConditionalOnBean(LockConnections.class)
+    TransactionalLockManager bitjangLockManager(
+            Locks locks, LockConnections connections, ObjectProvider<LockObservations> observations) {
+        UnaryOperator<LockManager> observed = manager -> observations.stream()
+                .findFirst()
+                .map(each -> each.around(manager))
+                .orElse(manager);
+        return new TransactionalLockManager(observed.apply(locks.manager()), connections.transactions());
+    }
+
+    @Bean
+    LocksLifecycle bitjangLifecycle(Locks locks) {
+        return new LocksLifecycle(locks);
+    }
+}

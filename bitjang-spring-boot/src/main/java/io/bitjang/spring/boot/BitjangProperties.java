@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.boot;
+
+import io.bitjang.Locks;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * The settings, checked when they are read.
+ *
+ * @param enabled whether there are locks at all
+ * @param owner in whose name locks are taken unless said otherwise; a label for people. By default the application's name with the
+ *     process and the host
+ * @param lease how long a lease lasts between its renewals
+ * @param offlineLock how long an offline lock lasts
+ * @param schema what to do about the tables at start-up. By default create on an embedded database, validate elsewhere
+ * @param tablePrefix what the tables' names begin with
+ * @param schemaName the schema (on MySQL and MariaDB the database) of the tables; the connection's own by default
+ * @param audit whether take-overs and forced releases are written into the audit trail
+ * @param notifications whether this process stands in line and listens while it waits for a lease; switch it off behind a pooler in
+ *     transaction mode
+ * @param dataSource the name of the data source bean whose transactions the locks follow, where there are several
+ * @param pool the connections of the locks
+ * @param session session locks
+ * @param metrics meters and observations
+ * @param health the health indicator
+ */
+@ConfigurationProperties("bitjang")
+record BitjangProperties(
+        @DefaultValue("true") boolean enabled,
+        @Nullable String owner,
+        @DefaultValue("30s") Duration lease,
+        @DefaultValue("5m") Duration offlineLock,
+        Locks.@Nullable Schema schema,
+        @DefaultValue("bitjang_") String tablePrefix,
+        @Nullable String schemaName,
+        @DefaultValue("false") boolean audit,
+        @DefaultValue("true") boolean notifications,
+        @Nullable String dataSource,
+        @DefaultValue Pool pool,
+        @DefaultValue Session session,
+        @DefaultValue Metrics metrics,
+        @DefaultValue Health health) {
+
+    BitjangProperties {
+        requirePositive("bitjang.lease", lease);
+        requirePositive("bitjang.offline-lock", offlineLock);
+    }
+
+    /**
+     * The connections of the locks.
+     *
+     * @param dedicated whether the locks get a small pool of their own, a copy of the application's HikariCP pool; without it they
+     *     wait for a connection of the application's pool, which may be empty
+     * @param size how many connections that pool has at most; it keeps none that is idle. By default 8, and 64 on H2, where each
+     *     session lock takes a connection
+     */
+    record Pool(
+            @DefaultValue("true") boolean dedicated,
+            @Nullable Integer size) {
+
+        /** One to stand in line, one to listen, two for session locks; the rest is for the statements. */
+        private static final int LEAST = 5;
+
+        Pool {
+            if (size != null && size < LEAST) {
+                throw new IllegalArgumentException("bitjang.pool.size must be " + LEAST + " or more, not " + size
+                        + ": up to four connections are kept while someone waits or session locks are held");
+            }
+        }
+    }
+
+    /**
+     * Session locks.
+     *
+     * @param waiters how many connections may wait for a session lock that another process has, 1 to 8
+     * @param maxLocks how many session locks this process may hold at a time
+     */
+    record Session(
+            @DefaultValue("1") int waiters,
+            @DefaultValue("10000") int maxLocks) {
+
+        Session {
+            if (waiters < 1 || waiters > 8) {
+                throw new IllegalArgumentException("bitjang.session.waiters must be 1 to 8, not " + waiters);
+            }
+            if (maxLocks < 1) {
+                throw new IllegalArgumentException("bitjang.session.max-locks must be 1 or more, not " + maxLocks);
+            }
+        }
+    }
+
+    /**
+     * Meters and observations.
+     *
+     * @param enabled whether there are meters and observations
+     * @param counts how often, at most, the locks in the table are counted for the gauge, which reads the table; 0 for never
+     */
+    record Metrics(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("1m") Duration counts) {
+
+        Metrics {
+            if (counts.isNegative()) {
+                throw new IllegalArgumentException("bitjang.metrics.counts must not be negative: " + counts);
+            }
+        }
+    }
+
+    /**
+     * The health indicator.
+     *
+     * @param timeout when a database that does not answer counts as down
+     */
+    record Health(@DefaultValue("2s") Duration timeout) {
+
+        Health {
+            requirePositive("bitjang.health.timeout", timeout);
+        }
+    }
+
+    private static void requirePositive(String property, Duration duration) {
+        if (duration.isZero() || duration.isNegative()) {
+            throw new IllegalArgumentException(property + " must be longer than zero, not " + duration);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.bitjang.Locks;
+import io.bitjang.testkit.TestDatabase;
+import io.bitjang.testkit.TestDatabases;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+
+/** What is wrong is said when the application starts, with what to do about it. */
+@ExtendWith(OutputCaptureExtension.class)
+class StartFailuresTest {
+
+    static List<String> databases() {
+        return TestDatabases.selected();
+    }
+
+    static List<String> servers() {
+        return TestDatabases.selected().stream()
+                .filter(name -> !name.equals("h2"))
+                .toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void tables_are_not_created_on_a_server_unless_asked_for(String name) {
+        TestDatabase database = TestDatabases.byName(name);
+        Apps.on(database).withPropertyValues("bitjang.table-prefix=nobody_").run(context -> {
+            LocksFailure failure = failure(context);
+            assertThat(failure.description()).contains("nobody_schema_version", "io/bitjang/schema/" + name);
+            assertThat(failure.action()).contains("bitjang.schema=create");
+        });
+    }
+
+    @Test
+    void a_database_that_is_not_known_is_named() {
+        Apps.plain()
+                .withPropertyValues("spring.datasource.url=jdbc:hsqldb:mem:unknown")
+                .run(context -> {
+                    assertThat(failure(context).description()).contains("HSQL", "PostgreSQL, MySQL, MariaDB and H2");
+                    assertThat(failure(context).action()).contains("bitjang.enabled=false");
+                });
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void a_database_that_is_down_is_named(String name) throws IOException {
+        TestDatabase nowhere = TestDatabases.byName(name).through(closedPort());
+        Apps.on(nowhere)
+                .withPropertyValues("spring.datasource.hikari.connection-timeout=500")
+                .run(context -> {
+                    assertThat(failure(context).description()).contains("can't be reached");
+                    assertThat(failure(context).action()).contains("spring.datasource");
+                });
+    }
+
+    @Test
+    void the_message_is_printed_instead_of_a_stack_trace(CapturedOutput output) {
+        try {
+            new SpringApplicationBuilder(Application.class)
+                    .properties(
+                            "spring.liquibase.enabled=false",
+                            "spring.flyway.enabled=false",
+                            "bitjang.schema=validate",
+                            "spring.main.web-application-type=none")
+                    .run()
+                    .close();
+        } catch (RuntimeException expected) {
+            assertThat(expected).hasStackTraceContaining("LocksStartException");
+        }
+        assertThat(output.getOut())
+                .contains("APPLICATION FAILED TO START", "io/bitjang/schema/h2/V1__bitjang.sql")
+                .doesNotContain("\tat io.bitjang");
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void a_read_only_pool_is_refused(String name) {
+        Apps.on(TestDatabases.byName(name))
+                .withPropertyValues("spring.datasource.hikari.read-only=true", "bitjang.schema=validate")
+                .run(context -> assertThat(failure(context).description()).contains("read-only"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void a_database_that_takes_no_writes_is_refused(String name) throws Exception {
+        TestDatabase database = TestDatabases.byName(name);
+        String url = name.equals("h2") ? Apps.h2() : database.jdbcUrl();
+        try (HikariDataSource pool = new HikariDataSource()) {
+            pool.setJdbcUrl(url);
+            pool.setUsername(database.user());
+            pool.setPassword(database.password());
+            Locks.create(pool).close();
+            Apps.on(database)
+                    .withPropertyValues(
+                            "spring.datasource.url=" + url,
+                            "spring.datasource.hikari.connection-init-sql=" + readOnly(name),
+                            "bitjang.schema=validate")
+                    .run(context -> {
+                        assertThat(failure(context).description()).contains("can't be written");
+                        assertThat(failure(context).action()).contains("primary", "SELECT, INSERT, UPDATE and DELETE");
+                    });
+            if (name.equals("h2")) {
+                try (var connection = pool.getConnection();
+                        var statement = connection.createStatement()) {
+                    statement.execute("SHUTDOWN");
+                }
+            }
+        }
+    }
+
+    private static String readOnly(String database) {
+        return switch (database) {
+            case "postgresql" -> "SET default_transaction_read_only = on";
+            case "mysql", "mariadb" -> "SET SESSION TRANSACTION READ ONLY";
+            default -> "REVOKE ALL ON bitjang_locks FROM PUBLIC";
+        };
+    }
+
+    private static int closedPort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static LocksFailure failure(AssertableApplicationContext context) {
+        assertThat(context).hasFailed();
+        return LocksFailure.of(context.getStartupFailure());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}
