@@ -3,16 +3,16 @@ package io.bitjang.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariDataSource;
-import io.bitjang.Locks;
 import io.bitjang.testkit.TestDatabase;
 import io.bitjang.testkit.TestDatabases;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -98,38 +98,25 @@ class StartFailuresTest {
 
     @ParameterizedTest
     @MethodSource("databases")
-    void a_database_that_takes_no_writes_is_refused(String name) throws Exception {
+    void a_database_that_takes_no_writes_is_refused(String name, @TempDir Path folder) {
         TestDatabase database = TestDatabases.byName(name);
-        String url = name.equals("h2") ? Apps.h2() : database.jdbcUrl();
-        try (HikariDataSource pool = new HikariDataSource()) {
-            pool.setJdbcUrl(url);
-            pool.setUsername(database.user());
-            pool.setPassword(database.password());
-            Locks.create(pool).close();
-            Apps.on(database)
-                    .withPropertyValues(
-                            "spring.datasource.url=" + url,
-                            "spring.datasource.hikari.connection-init-sql=" + readOnly(name),
-                            "bitjang.schema=validate")
-                    .run(context -> {
-                        assertThat(failure(context).description()).contains("can't be written");
-                        assertThat(failure(context).action()).contains("primary", "SELECT, INSERT, UPDATE and DELETE");
-                    });
-            if (name.equals("h2")) {
-                try (var connection = pool.getConnection();
-                        var statement = connection.createStatement()) {
-                    statement.execute("SHUTDOWN");
-                }
-            }
-        }
-    }
-
-    private static String readOnly(String database) {
-        return switch (database) {
-            case "postgresql" -> "SET default_transaction_read_only = on";
-            case "mysql", "mariadb" -> "SET SESSION TRANSACTION READ ONLY";
-            default -> "REVOKE ALL ON bitjang_locks FROM PUBLIC";
+        String url = name.equals("h2") ? "jdbc:h2:" + folder.resolve("locks") : database.jdbcUrl();
+        Apps.on(database)
+                .withPropertyValues("spring.datasource.url=" + url, "bitjang.schema=create")
+                .run(context -> assertThat(context).hasNotFailed());
+        String[] readOnly = switch (name) {
+            case "h2" -> new String[] {"spring.datasource.url=" + url + ";ACCESS_MODE_DATA=r"};
+            case "postgresql" ->
+                new String[] {"spring.datasource.hikari.connection-init-sql=SET default_transaction_read_only = on"};
+            default -> new String[] {"spring.datasource.hikari.connection-init-sql=SET SESSION TRANSACTION READ ONLY"};
         };
+        Apps.on(database)
+                .withPropertyValues("bitjang.schema=validate")
+                .withPropertyValues(readOnly)
+                .run(context -> {
+                    assertThat(failure(context).description()).contains("can't be written");
+                    assertThat(failure(context).action()).contains("primary", "SELECT, INSERT, UPDATE and DELETE");
+                });
     }
 
     private static int closedPort() throws IOException {
