@@ -2,7 +2,6 @@
 package io.bitjang.spring.web;
 
 import io.bitjang.LockData;
-import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.admin.LockAdmin;
 import io.bitjang.admin.LockFilter;
@@ -71,6 +70,9 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
     private final AtomicInteger places = new AtomicInteger();
     private final AtomicBoolean looking = new AtomicBoolean();
     private final Map<String, Map<LockName, Seen>> known = new HashMap<>();
+    private final long roundsPerBeat;
+    private long rounds;
+    private boolean going;
     private boolean failing;
 
     EditLockFeed(LockAdmin admin, EditLockPolicy policy, EditLockSettings settings, ApplicationContext context) {
@@ -78,6 +80,8 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         this.policy = policy;
         this.settings = settings;
         this.context = context;
+        this.roundsPerBeat =
+                Math.max(1, HEARTBEAT.toMillis() / settings.pollInterval().toMillis());
         this.thread = new ScheduledThreadPoolExecutor(1, work -> {
             Thread made = new Thread(work, "bitjang-edit-lock-feed");
             made.setDaemon(true);
@@ -85,39 +89,33 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         });
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true); // no thread while nobody listens
-        thread.setRemoveOnCancelPolicy(true);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
     /** Lets this person listen, for all types or one, for all ids or one. */
     ServerResponse join(Principal person, @Nullable String type, @Nullable String id) {
         Set<String> types = type == null ? settings.types() : Set.of(type);
-        if (places.incrementAndGet() > settings.maxListeners() || thread.isShutdown()) {
-            places.decrementAndGet();
+        if (places.get() >= settings.maxListeners() || thread.isShutdown()) {
             throw EditLockProblem.tooManyListeners();
         }
-        AtomicBoolean left = new AtomicBoolean();
-        Runnable leave = () -> {
-            if (left.compareAndSet(false, true)) {
-                places.decrementAndGet();
-            }
-        };
         return ServerResponse.ok()
                 .build((request, response) -> ServerResponse.sse(
                                 out -> {
                                     response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
                                     response.setHeader("X-Accel-Buffering", "no"); // or a proxy keeps it for itself
-                                    start(new Listener(out, person, types, id), leave);
+                                    start(new Listener(out, person, types, id));
                                 },
                                 LONGEST)
                         .writeTo(request, response, List::of));
     }
 
-    private void start(Listener listener, Runnable leave) {
+    private void start(Listener listener) {
+        places.incrementAndGet();
         listener.out.onTimeout(listener.out::complete);
         listener.out.onError(failure -> listeners.remove(listener));
         listener.out.onComplete(() -> {
             listeners.remove(listener);
-            leave.run();
+            places.decrementAndGet();
         });
         try {
             thread.execute(() -> add(listener));
@@ -127,30 +125,30 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
     }
 
     private void add(Listener listener) {
-        boolean first = listeners.isEmpty();
         listeners.add(listener);
         look(); // what was before is no change
         send(listener, out -> out.retry(RETRY).comment("ready").send());
-        if (first) {
-            schedule(this::look, settings.pollInterval());
-            schedule(
-                    () -> listeners.forEach(
-                            each -> send(each, out -> out.comment("").send())),
-                    HEARTBEAT);
+        if (!going) {
+            going = true;
+            goOn();
         }
     }
 
     /** Again and again, as long as somebody listens. */
-    private void schedule(Runnable work, Duration interval) {
-        thread.schedule(
-                () -> {
-                    if (!listeners.isEmpty()) {
-                        work.run();
-                        schedule(work, interval);
-                    }
-                },
-                interval.toMillis(),
-                TimeUnit.MILLISECONDS);
+    private void goOn() {
+        thread.schedule(this::round, settings.pollInterval().toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void round() {
+        going = !listeners.isEmpty();
+        if (going) {
+            look();
+            if (++rounds % roundsPerBeat == 0) {
+                listeners.forEach(
+                        listener -> send(listener, out -> out.comment("").send()));
+            }
+            goOn();
+        }
     }
 
     /** Something has changed on this node: look now. */
@@ -180,9 +178,9 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
                 }
             }
             failing = false;
-        } catch (LockException e) {
+        } catch (RuntimeException e) { // also what the application's policy throws: the rounds must go on
             if (!failing) {
-                LOG.warn("The edit locks could not be read: listeners hear of no changes until they can.", e);
+                LOG.warn("Listeners hear of no changes of edit locks: looking for them failed, and goes on.", e);
             }
             failing = true;
         }
@@ -248,7 +246,15 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         if (!event.getApplicationContext().equals(context)) {
             return; // of a child
         }
-        thread.shutdownNow();
+        thread.shutdown();
+        try {
+            // what it writes now is not to be mixed up with the end
+            if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
+                LOG.debug("A listener is slow; ending it anyway.");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         listeners.forEach(listener -> listener.out.complete());
     }
 }

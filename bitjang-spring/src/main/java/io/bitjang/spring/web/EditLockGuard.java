@@ -20,7 +20,9 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.validation.Errors;
@@ -85,10 +87,12 @@ final class EditLockGuard implements MethodInterceptor {
         LockId lockId =
                 Requests.lockId(Requests.token(request).orElseThrow(() -> EditLockProblem.required("lock id")), name);
         String version = version(request, handler).orElse(null);
-        BoundEditLock lock = new BoundEditLock(lockId);
-        Arrays.stream(call.getArguments())
-                .filter(EditLockArgument.class::isInstance)
-                .forEach(argument -> ((EditLockArgument) argument).bind(lock));
+        BoundEditLock lock = Arrays.stream(call.getArguments())
+                .filter(BoundEditLock.class::isInstance)
+                .map(BoundEditLock.class::cast)
+                .findFirst()
+                .orElseGet(BoundEditLock::new);
+        lock.bind(lockId);
         Object result = inTransaction(call, handler, lock, person, version);
         if (!lock.kept()) {
             signal.run();
@@ -115,7 +119,7 @@ final class EditLockGuard implements MethodInterceptor {
         PlatformTransactionManager begin = transactions.getObject();
         DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
         definition.setName(call.getMethod().getName());
-        TransactionStatus transaction = begin.getTransaction(definition);
+        TransactionStatus transaction = begun(begin, definition);
         Object result;
         try {
             require(handler, lock, person, version);
@@ -135,6 +139,14 @@ final class EditLockGuard implements MethodInterceptor {
         }
         begin.commit(transaction);
         return result;
+    }
+
+    private static TransactionStatus begun(PlatformTransactionManager begin, TransactionDefinition definition) {
+        try {
+            return begin.getTransaction(definition);
+        } catch (CannotCreateTransactionException e) {
+            throw EditLockProblem.unavailable(e);
+        }
     }
 
     /** Pins the lock first: what is decided after that holds until the commit. */

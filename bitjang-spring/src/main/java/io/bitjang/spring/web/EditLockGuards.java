@@ -4,10 +4,13 @@ package io.bitjang.spring.web;
 import io.bitjang.admin.LockAdmin;
 import io.bitjang.spring.TransactionalLockManager;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -20,6 +23,7 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /** The guard of the application's own handlers. */
@@ -91,6 +95,7 @@ class EditLockGuards {
     static SmartInitializingSingleton bitjangEditLockCheck(
             ObjectProvider<RequestMappingHandlerMapping> mappings,
             EditLockGuard guard,
+            BeanFactory factory,
             ObjectProvider<EditLockPolicy> policy,
             ObjectProvider<EditLockSettings> settings,
             ObjectProvider<EditLockVersions> versions) {
@@ -101,6 +106,12 @@ class EditLockGuards {
             }
             Guarded guarded = guard.guarded(method, handler.getBeanType());
             guarded.checkPaths(info.getPatternValues());
+            if (!isGuarded(handler, factory, guard)) {
+                throw Guarded.wrong(
+                        method,
+                        "has no effect: its controller is not proxied. It was needed too early (by a BeanPostProcessor?), or"
+                                + " something else has made it");
+            }
             if (guarded.version() && versions.getIfAvailable() == null) {
                 throw Guarded.wrong(method, "requires a version, but there is no bean of type EditLockVersions");
             }
@@ -111,5 +122,15 @@ class EditLockGuards {
                                 + settings.getObject().types());
             }
         }));
+    }
+
+    /** An annotation without an effect would be worse than none. */
+    private static boolean isGuarded(HandlerMethod handler, BeanFactory factory, EditLockGuard guard) {
+        if (handler.getBean() instanceof String name && !factory.isSingleton(name)) {
+            return true; // made for each request, and looked at then
+        }
+        return handler.createWithResolvedBean().getBean() instanceof Advised advised
+                && Arrays.stream(advised.getAdvisors())
+                        .anyMatch(advisor -> advisor.getAdvice().equals(guard));
     }
 }

@@ -69,7 +69,7 @@ final class EditLockMvc implements WebMvcConfigurer, HandlerMethodArgumentResolv
             throw new IllegalStateException(
                     parameter.getExecutable() + " has a parameter of type EditLock, but no @RequiresEditLock");
         }
-        return new EditLockArgument();
+        return new BoundEditLock();
     }
 
     private @Nullable ModelAndView resolve(

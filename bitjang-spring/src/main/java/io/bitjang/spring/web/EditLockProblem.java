@@ -6,6 +6,7 @@ import io.bitjang.LockName;
 import java.net.URI;
 import java.security.Principal;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -114,7 +115,7 @@ final class EditLockProblem extends ErrorResponseException {
                 new EditLockProblem(HttpStatus.LOCKED, "held", "Someone is editing this", detail, null);
         ProblemDetail body = problem.getBody();
         body.setProperty("owner", shown == null ? null : shown.owner());
-        body.setProperty("since", shown == null ? null : String.valueOf(shown.acquiredAt()));
+        body.setProperty("since", shown == null ? null : Objects.toString(shown.acquiredAt(), null));
         body.setProperty("expiresInMs", shown == null ? null : shown.remaining().toMillis());
         body.setProperty("fence", shown == null ? null : shown.fence());
         body.setProperty("mine", mine);

@@ -255,11 +255,16 @@ final class EditLockRoutes {
         if (!type.equalsTypeAndSubtype(MediaType.APPLICATION_JSON)) {
             throw EditLockProblem.notJson();
         }
+        @Nullable Map<String, @Nullable Object> body;
         try {
-            return request.body(FIELDS);
+            body = request.body(FIELDS);
         } catch (HttpMessageNotReadableException e) {
+            body = null;
+        }
+        if (body == null) { // JSON's null, too
             throw EditLockProblem.bad("The body is no JSON object.");
         }
+        return body;
     }
 
     private static String required(Map<String, @Nullable Object> body, String field) {

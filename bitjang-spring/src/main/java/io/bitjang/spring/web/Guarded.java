@@ -4,6 +4,7 @@ package io.bitjang.spring.web;
 import io.bitjang.LockName;
 import jakarta.servlet.http.HttpServletRequest;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
@@ -76,6 +77,9 @@ final class Guarded {
             throw wrong(
                     method,
                     "stands on a method of a class that is no @Controller: it guards handlers of requests only");
+        }
+        if (Modifier.isPrivate(method.getModifiers()) || Modifier.isFinal(method.getModifiers())) {
+            throw wrong(method, "stands on a private or final method, which no proxy can guard");
         }
         Class<?> returned = method.getReturnType();
         if (LATER.stream().anyMatch(type -> type.isAssignableFrom(returned))

@@ -7,6 +7,7 @@ import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.NoLockException;
+import io.bitjang.StaleSnapshotException;
 import io.bitjang.admin.LockAdmin;
 import java.security.Principal;
 import java.util.Optional;
@@ -52,7 +53,9 @@ final class Problems {
 
     private Optional<EditLockProblem> of(LockException failure, @Nullable Principal person) {
         LockName name = failure.name().orElse(null);
-        if (failure instanceof AlreadyLockedException held && name != null) {
+        if (failure instanceof StaleSnapshotException) {
+            return Optional.of(EditLockProblem.savingNow(failure)); // with a new transaction it would see the lock
+        } else if (failure instanceof AlreadyLockedException held && name != null) {
             return Optional.of(EditLockProblem.held(name, held.holder().orElse(null), person));
         } else if (failure instanceof NoLockException && name != null) {
             return Optional.of(gone(name, person));

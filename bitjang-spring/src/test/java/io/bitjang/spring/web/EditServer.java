@@ -11,7 +11,8 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.util.EnumSet;
-import java.util.List;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import javax.sql.DataSource;
 import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
@@ -30,7 +31,6 @@ import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetailsService;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.csrf.CookieCsrfTokenRepository;
 import org.springframework.security.web.csrf.CsrfTokenRequestAttributeHandler;
@@ -78,12 +78,10 @@ final class EditServer implements AutoCloseable {
 
         @Bean
         UserDetailsService users() {
-            return new InMemoryUserDetailsManager(List.of("kim", "lee", "boss").stream()
-                    .map(name -> User.withUsername(name)
-                            .password("{noop}" + name)
-                            .roles(name.equals("boss") ? "BOSS" : "USER")
-                            .build())
-                    .toList());
+            return name -> User.withUsername(name)
+                    .password("{noop}" + name)
+                    .roles(name.equals("boss") ? "BOSS" : "USER")
+                    .build();
         }
 
         /** Everyone gets through: what needs a person says so itself. */
@@ -96,6 +94,9 @@ final class EditServer implements AutoCloseable {
                     .build();
         }
     }
+
+    /** It warns of threads that end a moment later, and of what it can't look into. */
+    private static final Logger LOADER = Logger.getLogger("org.apache.catalina.loader.WebappClassLoaderBase");
 
     private final Tomcat tomcat = new Tomcat();
     private final File folder;
@@ -117,6 +118,7 @@ final class EditServer implements AutoCloseable {
         if (more.length > 0) {
             context.register(more);
         }
+        LOADER.setLevel(Level.SEVERE);
         tomcat.setBaseDir(folder.getPath());
         tomcat.setPort(0);
         tomcat.setSilent(true);
