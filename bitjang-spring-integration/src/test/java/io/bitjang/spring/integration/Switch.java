@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.integration;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.SQLTransientConnectionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A source of connections that can be switched off, as if the server were down. */
+final class Switch {
+
+    private final DataSource dataSource;
+    private final AtomicInteger refused = new AtomicInteger();
+    private volatile boolean off;
+    private volatile @Nullable CountDownLatch hanging;
+
+    Switch(DataSource target) {
+        this.dataSource = (DataSource) Proxy.newProxyInstance(
+                Switch.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    CountDownLatch latch = hanging;
+                    if (latch != null && method.getName().equals("getConnection")) {
+                        latch.await();
+                    }
+                    if (off && method.getName().equals("getConnection")) {
+                        refused.incrementAndGet();
+                        throw new SQLTransientConnectionException("The database is down", "08001");
+                    }
+                    try {
+                        return method.invoke(target, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+
+    DataSource dataSource() {
+        return dataSource;
+    }
+
+    void fails() {
+        off = true;
+    }
+
+    /** No answer at all. */
+    void hangs() {
+        hanging = new CountDownLatch(1);
+    }
+
+    void works() {
+        off = false;
+        CountDownLatch latch = hanging;
+        hanging = null;
+        if (latch != null) {
+            latch.countDown();
+        }
+    }
+
+    int refused() {
+        return refused.get();
+    }
+}
