@@ -3,6 +3,7 @@ package io.bitjang.spring.integration;
 
 import io.bitjang.Lease;
 import io.bitjang.LockName;
+import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
@@ -13,8 +14,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class Holds {
 
-    /** How often this thread has taken it. */
-    record Hold(Lease lease, int count) {}
+    /**
+     * What a thread has.
+     *
+     * @param lease the lease
+     * @param margin what must be left of it for an inner lock
+     * @param count how often the thread has taken it
+     */
+    record Hold(Lease lease, Duration margin, int count) {
+
+        Hold counting(int change) {
+            return new Hold(lease, margin, count + change);
+        }
+    }
 
     private record Key(LockName name, Thread thread) {}
 
@@ -25,12 +37,12 @@ final class Holds {
         return held.get(new Key(name, Thread.currentThread()));
     }
 
-    void put(LockName name, Lease lease, int count) {
+    void put(LockName name, Hold hold) {
         Key key = new Key(name, Thread.currentThread());
-        if (count == 0) {
+        if (hold.count == 0) {
             held.remove(key);
         } else {
-            held.put(key, new Hold(lease, count));
+            held.put(key, hold);
         }
     }
 

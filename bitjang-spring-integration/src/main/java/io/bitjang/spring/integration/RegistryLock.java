@@ -20,6 +20,12 @@ import org.springframework.integration.support.locks.DistributedLock;
 /** One lock of the registry. What is held stands in {@link Holds}: two of these with one name are the same lock. Thread-safe. */
 final class RegistryLock implements DistributedLock {
 
+    /**
+     * Which part of a lease must be left for an inner lock. Less is left only when the renewal has failed for most of it. Leader
+     * election takes an inner lock for its heartbeat: so it hears of the loss before another can lead, not after.
+     */
+    private static final int MARGIN = 6;
+
     private final LockName name;
     private final LeaseLock lease;
     private final Holds holds;
@@ -68,7 +74,7 @@ final class RegistryLock implements DistributedLock {
     @Override
     public void unlock() {
         Hold mine = requireMine();
-        holds.put(name, mine.lease(), mine.count() - 1);
+        holds.put(name, mine.counting(-1));
         if (mine.count() == 1) {
             end(mine.lease());
         }
@@ -145,7 +151,7 @@ final class RegistryLock implements DistributedLock {
         }
     }
 
-    /** An inner lock never wins back silently what the outer one has lost. */
+    /** An inner lock never wins back silently what the outer one has lost, or is about to lose. */
     private boolean reentered() {
         Hold mine = holds.mine(name);
         if (mine == null) {
@@ -154,12 +160,16 @@ final class RegistryLock implements DistributedLock {
         if (!mine.lease().isHeld()) {
             throw new NoLockException(name, name + " was lost by its outer lock: " + why(mine.lease()), null);
         }
-        holds.put(name, mine.lease(), mine.count() + 1);
+        if (mine.lease().remaining().compareTo(mine.margin()) < 0) {
+            throw new NoLockException(
+                    name, name + " is about to be lost by its outer lock: it could not be renewed in time", null);
+        }
+        holds.put(name, mine.counting(1));
         return true;
     }
 
     private void begin(Lease granted) {
-        holds.put(name, granted, 1);
+        holds.put(name, new Hold(granted, granted.remaining().dividedBy(MARGIN), 1));
     }
 
     private void end(Lease held) {
