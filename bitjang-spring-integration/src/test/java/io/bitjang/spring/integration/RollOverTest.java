@@ -121,8 +121,8 @@ class RollOverTest extends OnRegistry {
     private static List<Taking> tries() {
         return List.of(
                 Lock::tryLock,
-                lock -> lock.tryLock(30, TimeUnit.MILLISECONDS),
-                lock -> lock.tryLock(Duration.ofMillis(30), Duration.ofSeconds(20)));
+                lock -> lock.tryLock(300, TimeUnit.MILLISECONDS),
+                lock -> lock.tryLock(Duration.ofMillis(300), Duration.ofSeconds(20)));
     }
 
     private static List<Taking> ways() {
