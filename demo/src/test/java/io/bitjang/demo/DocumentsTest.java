@@ -24,7 +24,10 @@ class DocumentsTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final List<Path> SNIPPETS = List.of(
             Path.of("src/test/java/io/bitjang/demo/DocSnippetsTest.java"),
-            ROOT.resolve("bitjang-jpa/src/test/java/io/bitjang/jpa/AggregateSnippetsTest.java"));
+            ROOT.resolve("bitjang-jpa/src/test/java/io/bitjang/jpa/AggregateSnippetsTest.java"),
+            ROOT.resolve("bitjang-shedlock/src/test/java/io/bitjang/shedlock/ShedLockSnippetsTest.java"),
+            ROOT.resolve(
+                    "bitjang-spring-integration/src/test/java/io/bitjang/spring/integration/SpringIntegrationSnippetsTest.java"));
     private static final Path SCRIPTS = ROOT.resolve("bitjang-core/src/main/resources/io/bitjang/schema");
     private static final Pattern JAVA_BLOCK =
             Pattern.compile("^```java\\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
