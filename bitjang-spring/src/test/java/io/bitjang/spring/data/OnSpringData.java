@@ -111,6 +111,15 @@ abstract class OnSpringData {
         };
     }
 
+    /** In another transaction, while this one is open. */
+    static void elsewhere(Runnable work) {
+        try {
+            threads.submit(work).get(10, TimeUnit.SECONDS);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
     static void await(CountDownLatch latch) {
         try {
             if (!latch.await(20, TimeUnit.SECONDS)) {

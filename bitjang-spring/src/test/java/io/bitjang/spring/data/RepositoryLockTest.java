@@ -180,14 +180,6 @@ class RepositoryLockTest extends OnSpringData {
                 .hasCauseInstanceOf(StaleAggregateException.class);
     }
 
-    private static void elsewhere(Runnable work) {
-        try {
-            threads.submit(work).get(10, TimeUnit.SECONDS);
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
-    }
-
     @Test
     void the_locks_of_spring_data_itself_work_next_to_it() throws Exception {
         long number = newOrder();

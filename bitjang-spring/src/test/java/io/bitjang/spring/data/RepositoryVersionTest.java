@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.bitjang.jpa.VersionConflictException;
 import io.bitjang.jpa.VersionToken;
 import io.bitjang.spring.data.shop.Order;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.orm.ObjectOptimisticLockingFailureException;
@@ -120,13 +119,5 @@ class RepositoryVersionTest extends OnSpringData {
 
         inTx(() -> orders.findByNumber(number).orElseThrow().line().change(2));
         assertThat(version(number)).isEqualTo(3);
-    }
-
-    private static void elsewhere(Runnable work) {
-        try {
-            threads.submit(work).get(10, TimeUnit.SECONDS);
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
     }
 }
