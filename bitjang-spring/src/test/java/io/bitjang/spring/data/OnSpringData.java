@@ -22,6 +22,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -51,7 +52,9 @@ abstract class OnSpringData {
         pool = TestDatabases.byName(database).pool(10);
         application = new AnnotationConfigApplicationContext();
         application.registerBean("dataSource", DataSource.class, () -> pool);
-        application.register(ShopConfiguration.class);
+        application.registerBean(
+                "archive", LocalContainerEntityManagerFactoryBean.class, ArchiveConfiguration::archive);
+        application.register(ShopConfiguration.class, ArchiveConfiguration.class);
         application.refresh();
         orders = application.getBean(Orders.class);
         shop = application.getBean(Shop.class);
