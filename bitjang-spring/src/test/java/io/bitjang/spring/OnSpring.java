@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.LockData;
 import io.bitjang.LockName;
 import io.bitjang.Locks;
+import io.bitjang.spi.LockEvent;
 import io.bitjang.testkit.TestDatabase;
 import io.bitjang.testkit.TestDatabases;
 import java.time.Duration;
@@ -15,19 +16,25 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -49,6 +56,9 @@ public abstract class OnSpring {
 
     /** Threads that end with the test. */
     protected final ExecutorService threads = Executors.newCachedThreadPool();
+
+    /** What happened: the locks of {@link #locks} are noted as {@code lock} and {@code unlock}. */
+    protected final List<String> trace = new CopyOnWriteArrayList<>();
 
     private final Deque<AutoCloseable> closings = new ArrayDeque<>();
 
@@ -87,7 +97,8 @@ public abstract class OnSpring {
         database.execute("CREATE TABLE IF NOT EXISTS spring_account (id BIGINT PRIMARY KEY, balance INT NOT NULL)");
         pool = closing(database.pool(5));
         lockPool = closing(database.pool(4));
-        locks = closing(Locks.builder(lockPool).owner("one").build());
+        locks = closing(
+                Locks.builder(lockPool).owner("one").listener(this::note).build());
         other = closing(Locks.builder(lockPool).owner("two").build());
         jdbc = new JdbcTemplate(pool);
         account = System.nanoTime() * 1000 + number();
@@ -101,6 +112,67 @@ public abstract class OnSpring {
         assertThat(threads.awaitTermination(PATIENCE.toSeconds(), SECONDS)).isTrue();
         while (!closings.isEmpty()) {
             closings.pop().close();
+        }
+    }
+
+    private void note(LockEvent event) {
+        switch (event.kind()) {
+            case ACQUIRED, TAKEN_OVER, HANDED_OVER -> trace.add("lock");
+            case RELEASED -> trace.add("unlock");
+            default -> {}
+        }
+    }
+
+    /** A context with {@code dataSource} and {@code locks} of this test, which ends with the test. */
+    protected final AnnotationConfigApplicationContext context(Class<?>... configurations) {
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        context.getBeanFactory().registerSingleton("dataSource", pool);
+        context.getBeanFactory().registerSingleton("locks", locks);
+        context.getBeanFactory().registerSingleton("trace", new Trace(trace));
+        context.register(configurations);
+        closing(context);
+        context.refresh();
+        return context;
+    }
+
+    /** What happened, as a bean. */
+    public record Trace(List<String> steps) {
+
+        /** One more step. */
+        public void add(String step) {
+            steps.add(step);
+        }
+    }
+
+    /** Transactions that are noted. */
+    public static final class TracedTransactions extends JdbcTransactionManager {
+
+        private static final long serialVersionUID = 1L;
+
+        private final transient Trace trace;
+
+        /** Of this data source. */
+        public TracedTransactions(DataSource dataSource, Trace trace) {
+            super(dataSource);
+            this.trace = trace;
+        }
+
+        @Override
+        protected void doBegin(Object transaction, TransactionDefinition definition) {
+            trace.add("begin");
+            super.doBegin(transaction, definition);
+        }
+
+        @Override
+        protected void doCommit(DefaultTransactionStatus status) {
+            super.doCommit(status);
+            trace.add("commit");
+        }
+
+        @Override
+        protected void doRollback(DefaultTransactionStatus status) {
+            super.doRollback(status);
+            trace.add("rollback");
         }
     }
 

@@ -125,6 +125,21 @@ class TransactionalLockManagerTest extends OnSpring {
     }
 
     @Test
+    void take_over_stays_when_the_transaction_rolls_back() {
+        LockId id = take();
+        AtomicReference<LockId> taken = new AtomicReference<>();
+
+        transaction().executeWithoutResult(tx -> {
+            taken.set(manager.takeOver(
+                            other.manager().checkLock(id), "lee", Duration.ofMinutes(1), null, "she is on holiday")
+                    .orElseThrow());
+            tx.setRollbackOnly();
+        });
+
+        assertThat(manager.checkLock(taken.get()).owner()).isEqualTo("lee");
+    }
+
+    @Test
     void failed_guard_leaves_nothing_to_commit() {
         LockId id = take();
         takenAway(id);

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.internal;
+
+import io.bitjang.AlreadyLockedException;
+import io.bitjang.LockException;
+import io.bitjang.Locks;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.NamedThreadLocal;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Calls that run under locks: the one mechanism behind {@code @Locked} and {@code LockTemplate}.
+ *
+ * <p>A call is bound to its thread, so that a transaction that begins inside it is found, by listening to the transaction managers,
+ * and guarded before its commit. A transaction that is there already when the lock is taken is guarded at once, which proves that it
+ * has read nothing from before the grant, and then keeps the lock until it has ended; otherwise the lock would be free before the
+ * changes are seen. Who asks for a lock that the thread or its transaction has already joins it: they would wait for themselves.
+ *
+ * <p>Thread-safe.
+ */
+public final class LockScopes implements TransactionExecutionListener {
+
+    private final Supplier<Locks> locks;
+    private final Supplier<@Nullable SpringTransactions> transactions;
+    private final Consumer<String> warnings;
+    private final ThreadLocal<@Nullable Scope> current = new NamedThreadLocal<>("Calls under locks");
+    private final Set<String> warned = ConcurrentHashMap.newKeySet();
+
+    /** Asks for both when they are needed first, so that nothing is made too early. */
+    public LockScopes(Supplier<Locks> locks, Supplier<@Nullable SpringTransactions> transactions) {
+        this(locks, transactions, LogFactory.getLog(LockScopes.class)::warn);
+    }
+
+    LockScopes(Supplier<Locks> locks, Supplier<@Nullable SpringTransactions> transactions, Consumer<String> warnings) {
+        this.locks = locks;
+        this.transactions = transactions;
+        this.warnings = warnings;
+    }
+
+    Locks locks() {
+        return locks.get();
+    }
+
+    void bind(@Nullable Scope scope) {
+        if (scope == null) {
+            current.remove();
+        } else {
+            current.set(scope);
+        }
+    }
+
+    /** Takes the lock, calls the body, gives it back. */
+    public <T extends @Nullable Object, X extends Exception> T call(
+            LockRequest request, String who, Locks.Call<T, X> body) throws X {
+        return under(open(request, who), body);
+    }
+
+    /** Takes the lock, runs the task, gives it back; false if someone else has it. */
+    public <X extends Exception> boolean tryRun(LockRequest request, String who, Locks.Task<X> task) throws X {
+        @Nullable Scope scope = tryOpen(request, who);
+        return scope != null
+                && under(scope, () -> {
+                    task.run();
+                    return true;
+                });
+    }
+
+    private static <T extends @Nullable Object, X extends Exception> T under(Scope scope, Locks.Call<T, X> body)
+            throws X {
+        T result;
+        try {
+            result = body.call();
+        } catch (Throwable e) {
+            scope.end(e);
+            throw e;
+        }
+        scope.end(null);
+        return result;
+    }
+
+    /** Begins a call; the exceptions are Spring's. */
+    Scope open(LockRequest request, String who) {
+        try {
+            return begin(request, who);
+        } catch (LockException e) {
+            throw LockExceptions.translate(e);
+        }
+    }
+
+    /** Begins a call; null if someone else has the lock. */
+    @Nullable
+    Scope tryOpen(LockRequest request, String who) {
+        try {
+            return begin(request, who);
+        } catch (AlreadyLockedException e) {
+            return null;
+        } catch (LockException e) {
+            throw LockExceptions.translate(e);
+        }
+    }
+
+    private Scope begin(LockRequest request, String who) {
+        @Nullable Scope outer = current.get();
+        @Nullable Holding holding = outer == null ? null : outer.find(request);
+        if (holding != null) {
+            holding.requireHeld();
+            holding.join();
+        } else {
+            holding = ofTransaction(request, who);
+        }
+        Scope scope = new Scope(this, outer, holding);
+        bind(scope);
+        return scope;
+    }
+
+    /** One that the current transaction has, or a new one that it keeps. */
+    private Holding ofTransaction(LockRequest request, String who) {
+        boolean inside = TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive()
+                && !TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+        if (!inside) {
+            return Holding.acquire(locks.get(), request);
+        }
+        for (TransactionSynchronization kept : TransactionSynchronizationManager.getSynchronizations()) {
+            if (kept instanceof Kept keeper && keeper.isOf(this) && keeper.holding.isOf(request)) {
+                // again: a savepoint that was rolled back may have taken the first guard along
+                guard(keeper.holding);
+                return keeper.holding.join();
+            }
+        }
+        if (warned.add(who)) {
+            warnings.accept(who + " takes the lock " + request.name()
+                    + " inside a transaction that has begun before. The lock is"
+                    + " kept until that transaction has ended. Take the lock first: call it from outside of the"
+                    + " transaction. (Said once.)");
+        }
+        Holding holding = Holding.acquire(locks.get(), request);
+        boolean guarded;
+        try {
+            guarded = guard(holding);
+        } catch (RuntimeException | Error e) {
+            holding.leave(e);
+            throw e;
+        }
+        TransactionSynchronizationManager.registerSynchronization(new Kept(this, holding.join(), guarded));
+        return holding;
+    }
+
+    /** Guards the current transaction and answers true, where that can be done; otherwise refuses it if a loss is known. */
+    private boolean guard(Holding holding) {
+        @Nullable SpringTransactions ours = transactions.get();
+        if (!holding.canGuard() || ours == null || !ours.isJoinable()) {
+            holding.requireHeld();
+            return false;
+        }
+        return ours.guarded(connection -> {
+            holding.guard(connection);
+            return true;
+        });
+    }
+
+    /** Before a commit, where the exceptions are Spring's. */
+    private boolean guardCommit(Holding holding) {
+        try {
+            if (holding.isPinned()) {
+                // by the suspended transaction around this one: a second guard would wait for the first, on the same
+                // thread
+                holding.requireHeld();
+                return false;
+            }
+            return guard(holding);
+        } catch (LockException e) {
+            throw LockExceptions.translate(e);
+        }
+    }
+
+    /** A transaction that begins under locks is guarded before its commit. */
+    @Override
+    public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+        @Nullable Scope scope = current.get();
+        if (scope != null
+                && beginFailure == null
+                && transaction.isNewTransaction()
+                && !transaction.isReadOnly()
+                && TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.registerSynchronization(new GuardedCommit(scope.holdings()));
+        }
+    }
+
+    private final class GuardedCommit implements TransactionSynchronization {
+
+        private final Set<Holding> holdings;
+        private List<Holding> guarded = List.of();
+
+        GuardedCommit(Set<Holding> holdings) {
+            this.holdings = holdings;
+        }
+
+        @Override
+        public void beforeCommit(boolean readOnly) {
+            guarded = holdings.stream().filter(LockScopes.this::guardCommit).toList();
+        }
+
+        @Override
+        public void afterCommit() {
+            guarded.forEach(Holding::committed);
+        }
+    }
+
+    /** The transaction keeps the lock until it has ended. */
+    private static final class Kept implements TransactionSynchronization {
+
+        private final LockScopes owner;
+        private final Holding holding;
+        private final boolean guarded;
+
+        Kept(LockScopes owner, Holding holding, boolean guarded) {
+            this.owner = owner;
+            this.holding = holding;
+            this.guarded = guarded;
+            holding.pinned(guarded);
+        }
+
+        boolean isOf(LockScopes scopes) {
+            return owner.equals(scopes);
+        }
+
+        @Override
+        public void beforeCommit(boolean readOnly) {
+            if (!guarded) {
+                owner.guardCommit(holding);
+            }
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            holding.pinned(false);
+            holding.leaveQuietly();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.internal;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
+
+/** Runs methods under their locks. Thread-safe. */
+final class LockedInterceptor implements MethodInterceptor {
+
+    private final LockScopes scopes;
+    private final LockedMethods methods;
+
+    LockedInterceptor(LockScopes scopes, LockedMethods methods) {
+        this.scopes = scopes;
+        this.methods = methods;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        @Nullable Object target = invocation.getThis();
+        Class<?> targetClass =
+                target == null ? invocation.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
+        LockedMethod method = methods.find(invocation.getMethod(), targetClass)
+                .orElseThrow(() -> new IllegalStateException(invocation.getMethod() + " is not @Locked"));
+        LockRequest request = method.request(invocation.getArguments());
+        if (method.style() == ReturnStyle.REACTIVE) {
+            // the call itself belongs to each subscription, after this method has returned
+            return ReactiveCalls.call(
+                    scopes,
+                    request,
+                    invocation.getMethod().getReturnType(),
+                    () -> ((ProxyMethodInvocation) invocation).invocableClone());
+        }
+        @Nullable
+        Scope scope =
+                method.skips() ? scopes.tryOpen(request, method.toString()) : scopes.open(request, method.toString());
+        return scope == null ? method.skipped() : proceed(invocation, scope);
+    }
+
+    private static @Nullable Object proceed(MethodInvocation invocation, Scope scope) throws Throwable {
+        @Nullable Object result;
+        try {
+            result = invocation.proceed();
+        } catch (Throwable e) {
+            scope.end(e);
+            throw e;
+        }
+        if (result instanceof CompletionStage<?> stage) {
+            scope.leaveThread();
+            return untilDone(stage, scope);
+        }
+        scope.end(null);
+        return result;
+    }
+
+    private static CompletionStage<?> untilDone(CompletionStage<?> stage, Scope scope) {
+        CompletionStage<?> released = stage.whenComplete((value, failure) -> scope.endElsewhere(failure));
+        CompletableFuture<?> future = released.toCompletableFuture();
+        future.whenComplete((value, failure) -> {
+            if (future.isCancelled()) {
+                stage.toCompletableFuture().cancel(true);
+            }
+        });
+        return released;
+    }
+}
