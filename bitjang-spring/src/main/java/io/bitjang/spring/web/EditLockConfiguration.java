@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.spring.web;
 
-import io.bitjang.admin.LockAdmin;
+import io.bitjang.Locks;
 import io.bitjang.spring.TransactionalLockManager;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationContext;
@@ -14,7 +14,7 @@ import org.springframework.web.servlet.function.ServerResponse;
 
 /**
  * The edit lock over HTTP for an application with Spring MVC: import it next to {@code @EnableWebMvc}. It needs beans of the types
- * {@link TransactionalLockManager}, {@link LockAdmin}, {@link EditLockSettings} and {@link PlatformTransactionManager}, and uses
+ * {@link TransactionalLockManager}, {@link Locks}, {@link EditLockSettings} and {@link PlatformTransactionManager}, and uses
  * an {@link EditLockPolicy} and an {@link EditLockVersions} if there are some. Its {@link io.bitjang.spi.LockListener}, handed to
  * {@code Locks.builder(...)}, makes the events of this node faster.
  */
@@ -30,33 +30,34 @@ public class EditLockConfiguration {
     @Bean
     EditLocks bitjangEditLocks(
             TransactionalLockManager manager,
-            LockAdmin admin,
+            Locks locks,
             ObjectProvider<EditLockPolicy> policy,
             EditLockSettings settings,
             EditLockSignal signal) {
-        return new EditLocks(manager, admin, policy(policy, settings), settings, signal);
+        return new EditLocks(manager, locks.admin(), policy(policy, settings), settings, signal);
     }
 
     @Bean
     EditLockFeed bitjangEditLockFeed(
-            LockAdmin admin,
+            Locks locks,
             ObjectProvider<EditLockPolicy> policy,
             EditLockSettings settings,
             ApplicationContext context,
             EditLockSignal signal) {
-        EditLockFeed feed = new EditLockFeed(admin, policy(policy, settings), settings, context);
+        EditLockFeed feed = new EditLockFeed(locks.admin(), policy(policy, settings), settings, context);
         signal.tell(feed::wake);
         return feed;
     }
 
     @Bean
     RouterFunction<ServerResponse> bitjangEditLockRoutes(
-            EditLocks locks,
+            EditLocks editLocks,
             EditLockSettings settings,
             EditLockFeed feed,
-            LockAdmin admin,
+            Locks locks,
             ObjectProvider<EditLockVersions> versions) {
-        return new EditLockRoutes(locks, settings, feed, new Problems(admin), versions.getIfAvailable()).function();
+        return new EditLockRoutes(editLocks, settings, feed, new Problems(locks.admin()), versions.getIfAvailable())
+                .function();
     }
 
     static EditLockPolicy policy(ObjectProvider<EditLockPolicy> policy, EditLockSettings settings) {

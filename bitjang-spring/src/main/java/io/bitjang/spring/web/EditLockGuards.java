@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.spring.web;
 
-import io.bitjang.admin.LockAdmin;
+import io.bitjang.Locks;
 import io.bitjang.spring.TransactionalLockManager;
 import java.lang.reflect.Method;
 import java.util.Arrays;
@@ -86,8 +86,8 @@ class EditLockGuards {
     }
 
     @Bean
-    static EditLockMvc bitjangEditLockMvc(ObjectProvider<LockAdmin> admin) {
-        return new EditLockMvc(() -> new Problems(admin.getObject()));
+    static EditLockMvc bitjangEditLockMvc(ObjectProvider<Locks> locks) {
+        return new EditLockMvc(() -> new Problems(locks.getObject().admin()));
     }
 
     /** What can be checked only when all handlers are known. */

@@ -2,7 +2,6 @@
 package io.bitjang.spring.web;
 
 import io.bitjang.Locks;
-import io.bitjang.admin.LockAdmin;
 import io.bitjang.spi.LockListener;
 import io.bitjang.spring.TransactionalLockManager;
 import jakarta.servlet.DispatcherType;
@@ -69,11 +68,6 @@ final class EditServer implements AutoCloseable {
         @Bean
         TransactionalLockManager lockManager(Locks locks, DataSource business) {
             return new TransactionalLockManager(locks.manager(), business);
-        }
-
-        @Bean
-        LockAdmin lockAdmin(Locks locks) {
-            return locks.admin();
         }
 
         @Bean
