@@ -151,6 +151,11 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         }
     }
 
+    /** How many listen. */
+    int listening() {
+        return places.get();
+    }
+
     /** Something has changed on this node: look now. */
     void wake() {
         if (!listeners.isEmpty() && looking.compareAndSet(false, true)) {
