@@ -3,6 +3,7 @@ package io.bitjang.spring.boot;
 
 import io.bitjang.LockManager;
 import io.bitjang.Locks;
+import io.bitjang.admin.LockAdmin;
 import io.bitjang.spi.LockListener;
 import io.bitjang.spring.TransactionalLockManager;
 import java.util.function.UnaryOperator;
@@ -67,6 +68,12 @@ public final class BitjangAutoConfiguration {
                 .map(each -> each.around(manager))
                 .orElse(manager);
         return new TransactionalLockManager(observed.apply(locks.manager()), connections.transactions());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockAdmin bitjangLockAdmin(Locks locks) {
+        return locks.admin();
     }
 
     @Bean

@@ -2,7 +2,9 @@
 package io.bitjang.spring.boot;
 
 import io.bitjang.Locks;
+import io.bitjang.spring.web.EditLockSettings;
 import java.time.Duration;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -24,6 +26,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param dataSource the name of the data source bean whose transactions the locks follow, where there are several
  * @param pool the connections of the locks
  * @param session session locks
+ * @param editLocks the edit lock over HTTP
  * @param metrics meters and observations
  * @param health the health indicator
  */
@@ -41,6 +44,7 @@ record BitjangProperties(
         @Nullable String dataSource,
         @DefaultValue Pool pool,
         @DefaultValue Session session,
+        @DefaultValue EditLocks editLocks,
         @DefaultValue Metrics metrics,
         @DefaultValue Health health) {
 
@@ -89,6 +93,39 @@ record BitjangProperties(
             if (maxLocks < 1) {
                 throw new IllegalArgumentException("bitjang.session.max-locks must be 1 or more, not " + maxLocks);
             }
+        }
+    }
+
+    /**
+     * The edit lock over HTTP. There is one in a web application that names types here, or has an {@code EditLockPolicy} bean.
+     *
+     * @param enabled whether the edit lock is there, if it is configured
+     * @param path where its endpoints are
+     * @param types the types of locks that may be taken over HTTP; not needed by an EditLockPolicy of the application's own
+     * @param lease how long a lock lasts between renewals of the page
+     * @param leave how long a lock lasts after its page was left, so that a reload finds it again
+     * @param pollInterval how often this process looks for changes while a browser listens for them
+     * @param maxListeners how many browsers may listen to this process at a time
+     */
+    record EditLocks(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("/bitjang/edit-locks") String path,
+            @DefaultValue Set<String> types,
+            @DefaultValue("3m") Duration lease,
+            @DefaultValue("10s") Duration leave,
+            @DefaultValue("2s") Duration pollInterval,
+            @DefaultValue("500") int maxListeners) {
+
+        EditLocks {
+            try {
+                new EditLockSettings(path, types, lease, leave, pollInterval, maxListeners);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("bitjang.edit-locks: " + e.getMessage(), e);
+            }
+        }
+
+        EditLockSettings settings() {
+            return new EditLockSettings(path, types, lease, leave, pollInterval, maxListeners);
         }
     }
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.bitjang.LockId;
+import io.bitjang.LockManager;
+import io.bitjang.Locks;
+import io.bitjang.admin.AuditEntry;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class LocksEndpointTest {
+
+    private static Shop shop;
+    private static Shop trusting;
+
+    @BeforeAll
+    static void open() {
+        shop = Shop.open();
+        trusting = Shop.open("management.endpoint.locks.access=unrestricted", "bitjang.audit=true");
+    }
+
+    @AfterAll
+    static void close() {
+        shop.close();
+        trusting.close();
+    }
+
+    @Test
+    void held_locks_are_listed_without_their_lock_ids() {
+        LockId id = shop.bean(LockManager.class).tryLock("listed", "1", "ann");
+        HttpResponse<String> answer = shop.get("/actuator/locks?type=listed");
+        assertThat(answer.statusCode()).isEqualTo(200);
+        JsonNode lock = json(answer).path("locks").path(0);
+        assertThat(lock.path("id").asString()).isEqualTo("1");
+        assertThat(lock.path("owner").asString()).isEqualTo("ann");
+        assertThat(lock.path("state").asString()).isEqualTo("held");
+        assertThat(lock.path("fence").asLong()).isEqualTo(id.fence());
+        assertThat(lock.propertyNames())
+                .containsExactlyInAnyOrder(
+                        "type", "id", "state", "owner", "fence", "acquiredAt", "expiresAt", "remainingMs", "note");
+    }
+
+    @Test
+    void the_list_is_filtered() {
+        LockManager manager = shop.bean(LockManager.class);
+        manager.tryLock("filtered", "one", "ann");
+        manager.tryLock("filtered", "two", "bob");
+        manager.releaseLock(manager.tryLock("filtered", "three", "bob"));
+        assertThat(ids(shop.get("/actuator/locks?type=filtered"))).containsExactly("one", "two");
+        assertThat(ids(shop.get("/actuator/locks?type=filtered&owner=bob"))).containsExactly("two");
+        assertThat(ids(shop.get("/actuator/locks?type=filtered&id=n"))).containsExactly("one");
+        assertThat(ids(shop.get("/actuator/locks?type=filtered&state=free"))).containsExactly("three");
+        assertThat(ids(shop.get("/actuator/locks?type=filtered&state=any"))).hasSize(3);
+    }
+
+    @Test
+    void the_list_comes_in_pages() {
+        LockManager manager = shop.bean(LockManager.class);
+        for (int i = 0; i < 5; i++) {
+            manager.tryLock("paged", "n" + i);
+        }
+        List<String> seen = new ArrayList<>();
+        String next = "";
+        do {
+            JsonNode page = json(shop.get("/actuator/locks?type=paged&limit=2" + next));
+            page.path("locks").forEach(each -> seen.add(each.path("id").asString()));
+            JsonNode after = page.path("next");
+            next = after.isNull() || after.isMissingNode()
+                    ? null
+                    : "&afterType=" + after.path("type").asString() + "&afterId="
+                            + after.path("id").asString();
+        } while (next != null);
+        assertThat(seen).containsExactly("n0", "n1", "n2", "n3", "n4");
+    }
+
+    @Test
+    void one_lock_is_found_by_a_name_with_slashes() {
+        shop.bean(LockManager.class).tryLock("file", "reports/2026/q3.pdf");
+        HttpResponse<String> answer = shop.get("/actuator/locks/file/reports/2026/q3.pdf");
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(json(answer).path("id").asString()).isEqualTo("reports/2026/q3.pdf");
+        assertThat(shop.get("/actuator/locks/file/other").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void bad_questions_are_refused() {
+        assertThat(shop.get("/actuator/locks?state=nonsense").statusCode()).isEqualTo(400);
+        assertThat(shop.get("/actuator/locks?limit=0").statusCode()).isEqualTo(400);
+        assertThat(shop.get("/actuator/locks?limit=1001").statusCode()).isEqualTo(400);
+        assertThat(shop.get("/actuator/locks/only-a-type").statusCode()).isEqualTo(400);
+    }
+
+    @Test
+    void releasing_is_not_possible_unless_the_operator_allows_it() {
+        LockManager manager = shop.bean(LockManager.class);
+        LockId id = manager.tryLock("kept", "1");
+        assertThat(release(shop, "kept/1", id.fence(), "because").statusCode()).isEqualTo(405);
+        assertThat(manager.checkLock(id).held()).isTrue();
+    }
+
+    @Test
+    void a_lock_is_taken_away_in_the_name_of_who_is_signed_in() {
+        LockManager manager = trusting.bean(LockManager.class);
+        LockId id = manager.tryLock("taken", "a/b");
+        JsonNode answer = json(release(trusting, "taken/a/b", id.fence(), "holder is on holiday"));
+        assertThat(answer.path("released").asBoolean()).isTrue();
+        assertThat(answer.path("lock").path("state").asString()).isEqualTo("free");
+        AuditEntry entry = trusting.bean(Locks.class).admin().audit(1).get(0);
+        assertThat(entry.by()).isEqualTo("ann");
+        assertThat(entry.reason()).isEqualTo("holder is on holiday");
+    }
+
+    @Test
+    void a_lock_that_was_granted_anew_meanwhile_is_not_taken_away() {
+        LockManager manager = trusting.bean(LockManager.class);
+        LockId before = manager.tryLock("moved", "1");
+        manager.releaseLock(before);
+        LockId now = manager.tryLock("moved", "1");
+        JsonNode answer = json(release(trusting, "moved/1", before.fence(), "because"));
+        assertThat(answer.path("released").asBoolean()).isFalse();
+        assertThat(answer.path("lock").path("fence").asLong()).isEqualTo(now.fence());
+        assertThat(manager.checkLock(now).held()).isTrue();
+    }
+
+    @Test
+    void a_release_needs_fence_and_reason() {
+        LockManager manager = trusting.bean(LockManager.class);
+        LockId id = manager.tryLock("careful", "1");
+        assertThat(trusting.post("/actuator/locks/careful/1", "{\"reason\": \"because\"}")
+                        .statusCode())
+                .isEqualTo(400);
+        assertThat(trusting.post("/actuator/locks/careful/1", "{\"expectedFence\": " + id.fence() + "}")
+                        .statusCode())
+                .isEqualTo(400);
+        assertThat(release(trusting, "careful/1", id.fence(), " ").statusCode()).isEqualTo(400);
+        assertThat(manager.checkLock(id).held()).isTrue();
+    }
+
+    @Test
+    void it_is_not_there_unless_it_is_exposed() {
+        Apps.plain().run(context -> assertThat(context).doesNotHaveBean(LocksEndpoint.class));
+        Apps.plain()
+                .withClassLoader(new FilteredClassLoader("none"))
+                .withPropertyValues("management.endpoints.web.exposure.include=locks")
+                .run(context -> assertThat(context).hasSingleBean(LocksEndpoint.class));
+    }
+
+    private static HttpResponse<String> release(Shop where, String path, long fence, String reason) {
+        return where.post(
+                "/actuator/locks/" + path, "{\"expectedFence\": " + fence + ", \"reason\": \"" + reason + "\"}");
+    }
+
+    private static List<String> ids(HttpResponse<String> answer) {
+        List<String> ids = new ArrayList<>();
+        json(answer).path("locks").forEach(each -> ids.add(each.path("id").asString()));
+        return ids;
+    }
+
+    private static JsonNode json(HttpResponse<String> answer) {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        return JsonMapper.shared().readTree(answer.body());
+    }
+}
