@@ -20,6 +20,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Fallback;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
@@ -97,7 +98,9 @@ public class LockingConfiguration {
         return new LockTemplate(scopes);
     }
 
+    // an application, or its auto-configuration, may have one of its own
     @Bean
+    @Fallback
     LockManager bitjangLockManager(Locks locks, ConfigurableListableBeanFactory beans) {
         @Nullable DataSource followed = followed(beans);
         return followed == null ? locks.manager() : new TransactionalLockManager(locks.manager(), followed);

@@ -6,18 +6,28 @@ import io.bitjang.Locks;
 import io.bitjang.admin.LockAdmin;
 import io.bitjang.spi.LockListener;
 import io.bitjang.spring.TransactionalLockManager;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
  * Locks for an application that has a data source: {@link Locks}, and a {@link LockManager} that follows its transactions.
@@ -59,9 +69,9 @@ public final class BitjangAutoConfiguration {
     }
 
     @Bean
-    @ConditionalOnMissingBean(LockManager.class)
     @ConditionalOnBean(LockConnections.class)
-    TransactionalLockManager bitjangLockManager(
+    @Conditional(NoLockManager.class)
+    TransactionalLockManager bitjangTransactionalLockManager(
             Locks locks, LockConnections connections, ObjectProvider<LockObservations> observations) {
         UnaryOperator<LockManager> observed = manager -> observations.stream()
                 .findFirst()
@@ -79,5 +89,27 @@ public final class BitjangAutoConfiguration {
     @Bean
     LocksLifecycle bitjangLifecycle(Locks locks) {
         return new LocksLifecycle(locks);
+    }
+
+    /** None but the one that {@code @EnableLocking} keeps for who has no other. */
+    static final class NoLockManager extends SpringBootCondition implements ConfigurationCondition {
+
+        @Override
+        public ConfigurationPhase getConfigurationPhase() {
+            return ConfigurationPhase.REGISTER_BEAN;
+        }
+
+        @Override
+        public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            ConfigurableListableBeanFactory beans = Objects.requireNonNull(context.getBeanFactory());
+            List<String> found = Arrays.stream(beans.getBeanNamesForType(LockManager.class, true, false))
+                    .filter(name -> !beans.containsBeanDefinition(name)
+                            || !beans.getBeanDefinition(name).isFallback())
+                    .toList();
+            return new ConditionOutcome(
+                    found.isEmpty(),
+                    ConditionMessage.forCondition("LockManager")
+                            .because("the application has " + (found.isEmpty() ? "none" : found)));
+        }
     }
 }

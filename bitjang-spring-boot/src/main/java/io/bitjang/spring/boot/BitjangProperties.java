@@ -26,6 +26,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param dataSource the name of the data source bean whose transactions the locks follow, where there are several
  * @param pool the connections of the locks
  * @param session session locks
+ * @param locked methods with @Locked
  * @param editLocks the edit lock over HTTP
  * @param metrics meters and observations
  * @param health the health indicator
@@ -44,6 +45,7 @@ record BitjangProperties(
         @Nullable String dataSource,
         @DefaultValue Pool pool,
         @DefaultValue Session session,
+        @DefaultValue LockedMethods locked,
         @DefaultValue EditLocks editLocks,
         @DefaultValue Metrics metrics,
         @DefaultValue Health health) {
@@ -95,6 +97,24 @@ record BitjangProperties(
             }
         }
     }
+
+    /** What to do about something doubtful. */
+    enum Severity {
+        /** The application does not start. */
+        FAIL,
+        /** A warning in the log. */
+        WARN
+    }
+
+    /**
+     * Methods with {@code @Locked}.
+     *
+     * @param enabled whether @Locked takes effect
+     * @param selfInvocation what to do about an object that calls its own @Locked method, which takes no lock
+     */
+    record LockedMethods(
+            @DefaultValue("true") boolean enabled,
+            @DefaultValue("fail") Severity selfInvocation) {}
 
     /**
      * The edit lock over HTTP. There is one in a web application that names types here, or has an {@code EditLockPolicy} bean.

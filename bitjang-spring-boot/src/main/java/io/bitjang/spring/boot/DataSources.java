@@ -21,8 +21,12 @@ final class DataSources {
      *
      * @param own where the locks get their connections
      * @param transactions whose transactions they follow
+     * @param name the name of that bean; null if it is the only or primary one
      */
-    record Choice(DataSource own, DataSource transactions) {}
+    record Choice(
+            DataSource own,
+            DataSource transactions,
+            @Nullable String name) {}
 
     private final ConfigurableListableBeanFactory beans;
     private final ObjectProvider<DataSource> all;
@@ -38,16 +42,24 @@ final class DataSources {
     Choice choose(@Nullable String name) {
         if (name != null) {
             DataSource named = named(name);
-            return new Choice(marked != null ? marked : named, named);
+            return new Choice(marked != null ? marked : named, named, name);
         }
         @Nullable DataSource main = main();
         if (marked == null) {
             if (main == null) {
                 throw severalCandidates();
             }
-            return new Choice(main, main);
+            return new Choice(main, main, null);
         }
-        return new Choice(marked, main != null && leadToOneAddress(main, marked) ? main : marked);
+        DataSource transactions = main != null && leadToOneAddress(main, marked) ? main : marked;
+        return new Choice(marked, transactions, nameOf(transactions));
+    }
+
+    private @Nullable String nameOf(DataSource wanted) {
+        return Arrays.stream(beans.getBeanNamesForType(DataSource.class))
+                .filter(name -> beans.getBean(name) == wanted)
+                .findFirst()
+                .orElse(null);
     }
 
     private DataSource named(String name) {

@@ -30,26 +30,25 @@ final class LockConnections implements AutoCloseable {
     private static final int SIZE_ON_H2 = 64;
 
     private final DataSource own;
-    private final DataSource transactions;
+    private final DataSources.Choice choice;
     private final @Nullable AutoCloseable pool;
 
-    private LockConnections(DataSource own, DataSource transactions, @Nullable AutoCloseable pool) {
+    private LockConnections(DataSource own, DataSources.Choice choice, @Nullable AutoCloseable pool) {
         this.own = own;
-        this.transactions = transactions;
+        this.choice = choice;
         this.pool = pool;
     }
 
     /** Connections from one data source for the transactions of another, or of the same. */
     static LockConnections of(DataSources.Choice choice, BitjangProperties.Pool settings) {
-        DataSource transactions = choice.transactions();
-        if (choice.own() != transactions) {
-            return new LockConnections(choice.own(), transactions, null);
+        if (choice.own() != choice.transactions()) {
+            return new LockConnections(choice.own(), choice, null);
         }
         DataSource source = defaultTarget(choice.own());
         if (HIKARI && settings.dedicated()) {
             @Nullable AutoCloseable pool = Hikari.copyOf(source, settings.size());
             if (pool != null) {
-                return new LockConnections((DataSource) pool, transactions, pool);
+                return new LockConnections((DataSource) pool, choice, pool);
             }
         }
         if (settings.dedicated() && mayRunEmpty(source)) {
@@ -60,7 +59,7 @@ final class LockConnections implements AutoCloseable {
                             + " transactions that wait for a lock, they wait for each other until a time-out. Define a small pool to the"
                             + " same database as a bean with @BitjangDataSource, or accept it with bitjang.pool.dedicated=false");
         }
-        return new LockConnections(source, transactions, null);
+        return new LockConnections(source, choice, null);
     }
 
     /** Where the locks get their connections. */
@@ -70,7 +69,13 @@ final class LockConnections implements AutoCloseable {
 
     /** Whose transactions the locks follow. */
     DataSource transactions() {
-        return transactions;
+        return choice.transactions();
+    }
+
+    /** The bean of that name; null if it is the only or primary one. */
+    @Nullable
+    String transactionsName() {
+        return choice.name();
     }
 
     @Override

@@ -24,6 +24,7 @@ final class Apps {
                         TransactionAutoConfiguration.class,
                         JdbcTemplateAutoConfiguration.class,
                         BitjangAutoConfiguration.class,
+                        BitjangLockingAutoConfiguration.class,
                         BitjangMetricsAutoConfiguration.class,
                         BitjangHealthAutoConfiguration.class,
                         BitjangEndpointAutoConfiguration.class,

@@ -79,15 +79,16 @@ class BitjangAutoConfigurationTest {
         Apps.plain()
                 .withClassLoader(new FilteredClassLoader(
                         "com.zaxxer.hikari", "io.micrometer", "jakarta.persistence", "io.bitjang.jpa"))
-                .run(context -> assertThat(context).hasSingleBean(Locks.class).hasSingleBean(LockManager.class));
+                .run(context -> assertThat(context.getBean(LockManager.class))
+                        .isSameAs(context.getBean(TransactionalLockManager.class)));
     }
 
     @Test
     void beans_of_the_application_take_their_place() {
         Apps.plain().withUserConfiguration(OwnLocks.class).run(context -> {
             assertThat(context).hasSingleBean(Locks.class).doesNotHaveBean(LockConnections.class);
-            assertThat(context).doesNotHaveBean(TransactionalLockManager.class);
             assertThat(context.getBean(Locks.class)).isSameAs(context.getBean("mine"));
+            assertThat(context.getBean(LockManager.class)).isSameAs(context.getBean("myManager"));
         });
     }
 

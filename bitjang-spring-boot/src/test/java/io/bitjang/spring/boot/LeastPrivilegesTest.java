@@ -73,7 +73,6 @@ class LeastPrivilegesTest {
         for (String missing : PRIVILEGES) {
             PRIVILEGES.forEach(each -> database.execute("GRANT " + each + " TO " + user(name)));
             database.execute("REVOKE " + missing + " FROM " + user(name));
-            // what was put off by an earlier failure must not be in the way
             database.execute("DELETE FROM least_locks");
             try (HikariDataSource pool = new HikariDataSource()) {
                 pool.setJdbcUrl(database.jdbcUrl());
@@ -99,12 +98,16 @@ class LeastPrivilegesTest {
         TestDatabase database = TestDatabases.byName(name);
         Locks.builder(database.dataSource()).tablePrefix("least_").build().close();
         database.execute(
-                name.equals("postgresql") ? """
+                name.equals("postgresql")
+                        ? """
                         DO $$ BEGIN
                           IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'least') THEN
                             CREATE ROLE least LOGIN PASSWORD 'least';
                           END IF;
-                        END $$""" : "CREATE USER IF NOT EXISTS " + user(name) + " IDENTIFIED BY 'least'");
+                        END $$"""
+                        : "CREATE USER IF NOT EXISTS " + user(name) + " IDENTIFIED "
+                                + (name.equals("mysql") ? "WITH mysql_native_password " : "") + "BY 'least'");
+        database.execute("DELETE FROM least_locks");
         return database;
     }
 

@@ -147,7 +147,7 @@ class OwnPoolTest {
                     for (int i = 0; i < 5; i++) {
                         long began = System.nanoTime();
                         try (LockConnections connections = LockConnections.of(
-                                        new DataSources.Choice(business, business), settings.pool());
+                                        new DataSources.Choice(business, business, null), settings.pool());
                                 Locks locks = new LocksFactory(settings, "test", List.of()).create(connections.own())) {
                             assertThat(locks).isNotNull();
                             millis.add(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began));
