@@ -58,14 +58,30 @@ final class LockedInterceptor implements MethodInterceptor {
         return result;
     }
 
-    private static CompletionStage<?> untilDone(CompletionStage<?> stage, Scope scope) {
-        CompletionStage<?> released = stage.whenComplete((value, failure) -> scope.endElsewhere(failure));
-        CompletableFuture<?> future = released.toCompletableFuture();
-        future.whenComplete((value, failure) -> {
-            if (future.isCancelled()) {
+    /**
+     * A future of its own, and no dependent of the method's: one that the caller completes (by a time-out, say) would never free the
+     * lock.
+     */
+    private static <T> CompletionStage<T> untilDone(CompletionStage<T> stage, Scope scope) {
+        CompletableFuture<T> told = new CompletableFuture<>();
+        stage.whenComplete((value, failure) -> {
+            try {
+                scope.endElsewhere(failure);
+            } catch (RuntimeException e) {
+                told.completeExceptionally(e);
+                return;
+            }
+            if (failure != null) {
+                told.completeExceptionally(failure);
+            } else {
+                told.complete(value);
+            }
+        });
+        told.whenComplete((value, failure) -> {
+            if (told.isCancelled()) {
                 stage.toCompletableFuture().cancel(true);
             }
         });
-        return released;
+        return told;
     }
 }

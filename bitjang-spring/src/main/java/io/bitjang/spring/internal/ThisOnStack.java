@@ -2,7 +2,9 @@
 package io.bitjang.spring.internal;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.asm.Handle;
 import org.springframework.asm.Label;
@@ -13,7 +15,7 @@ import org.springframework.asm.Type;
 
 /**
  * Follows which slots of a method's operand stack are {@code this}. Each instruction is taken for what it pops and pushes; where paths
- * meet, the class file says what is on the stack, and an object of the class itself is taken for {@code this}.
+ * meet, the class file says what is on the stack, and who jumps there which of it is {@code this}.
  */
 abstract class ThisOnStack extends MethodVisitor {
 
@@ -44,6 +46,8 @@ abstract class ThisOnStack extends MethodVisitor {
 
     private final String owner;
     private final List<Boolean> stack = new ArrayList<>();
+    private final Map<Label, List<Boolean>> atLabels = new HashMap<>();
+    private @Nullable List<Boolean> jumpedHere;
     private int line;
 
     ThisOnStack(String owner) {
@@ -76,6 +80,11 @@ abstract class ThisOnStack extends MethodVisitor {
     }
 
     @Override
+    public void visitLabel(Label label) {
+        jumpedHere = atLabels.get(label);
+    }
+
+    @Override
     public void visitFrame(
             int type, int numLocal, Object @Nullable [] local, int numStack, Object @Nullable [] onStack) {
         stack.clear();
@@ -84,6 +93,16 @@ abstract class ThisOnStack extends MethodVisitor {
             if (Opcodes.LONG.equals(onStack[i]) || Opcodes.DOUBLE.equals(onStack[i])) {
                 stack.add(false);
             }
+        }
+        // who jumped here knows better which object of the class it is
+        for (int i = 0; jumpedHere != null && i < stack.size() && i < jumpedHere.size(); i++) {
+            stack.set(i, stack.get(i) && jumpedHere.get(i));
+        }
+    }
+
+    private void jumpsTo(Label... labels) {
+        for (Label label : labels) {
+            atLabels.putIfAbsent(label, List.copyOf(stack));
         }
     }
 
@@ -218,6 +237,7 @@ abstract class ThisOnStack extends MethodVisitor {
                     Opcodes.IFNONNULL -> pop(1);
             default -> pop(2);
         }
+        jumpsTo(label);
     }
 
     @Override
@@ -228,11 +248,15 @@ abstract class ThisOnStack extends MethodVisitor {
     @Override
     public void visitTableSwitchInsn(int min, int max, Label dflt, Label... labels) {
         pop(1);
+        jumpsTo(dflt);
+        jumpsTo(labels);
     }
 
     @Override
     public void visitLookupSwitchInsn(Label dflt, int[] keys, Label[] labels) {
         pop(1);
+        jumpsTo(dflt);
+        jumpsTo(labels);
     }
 
     @Override
