@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the edit lock needs from the browser: a clock, an id for the tab, requests and drafts.
+
+// ---- Time. A steady clock may stand still while a laptop sleeps, and the wall clock may be set: the longer time counts.
+
+export const stamp = () => ({ steady: performance.now(), wall: Date.now() });
+export const elapsed = (from) => Math.max(performance.now() - from.steady, Date.now() - from.wall);
+
+// ---- The tab. Its id is kept in sessionStorage, so that a reload is the same client. A duplicated tab copies that storage,
+// so the id is also held as a Web Lock for as long as the page lives: who can't get it is a copy, and takes a new id.
+
+const TAB = 'bitjang.tab';
+const HANDOVER_MS = 500; // a page that is being reloaded gives its id free within this time
+
+let tab;
+let giveBack = () => {};
+
+/** The id of this tab: 32 hexadecimal digits, the same for all locks of the page. */
+export function tabId() {
+  return (tab ??= claim());
+}
+
+async function claim() {
+  const known = stored(() => sessionStorage.getItem(TAB));
+  if (known && (await occupy(known))) return known;
+  const fresh = [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, '0')).join('');
+  stored(() => sessionStorage.setItem(TAB, fresh));
+  await occupy(fresh);
+  return fresh;
+}
+
+function occupy(id) {
+  if (!navigator.locks) return occupyByAsking(id);
+  return new Promise((answer) => {
+    const held = () => new Promise((free) => { giveBack = free; answer(true); });
+    navigator.locks.request(`bitjang.${id}`, { signal: AbortSignal.timeout(HANDOVER_MS) }, held).catch(() => answer(false));
+  });
+}
+
+/** Web Locks exist on https and localhost only. Elsewhere the other tabs are asked. */
+function occupyByAsking(id) {
+  const channel = new BroadcastChannel('bitjang.tabs');
+  return new Promise((answer) => {
+    const unused = setTimeout(() => {
+      channel.onmessage = (message) => message.data === `is ${id} used?` && channel.postMessage(`${id} is used`);
+      giveBack = () => channel.close();
+      answer(true);
+    }, HANDOVER_MS / 2);
+    channel.onmessage = (message) => {
+      if (message.data !== `${id} is used`) return;
+      clearTimeout(unused);
+      channel.close();
+      answer(false);
+    };
+    channel.postMessage(`is ${id} used?`);
+  });
+}
+
+// A page that holds a Web Lock is never kept for the back button, so it is given back when the page is left.
+addEventListener('pagehide', () => giveBack());
+addEventListener('pageshow', async (event) => event.persisted && tab && occupy(await tab));
+
+// ---- Requests.
+
+/** Thrown when there is no answer that says anything about the lock: offline, too slow, or a server in trouble. */
+export class NoAnswer extends Error {}
+
+/** `{status, body, sentAt}`. A redirect (to a login page) has the status 401. The lock id goes into a header, never a URL. */
+export async function request(form, url, { method, token, body, version, timeoutMs, keepalive = false }) {
+  const headers = { Accept: 'application/json, application/problem+json', ...csrf(form) };
+  if (token) headers['Lock-Token'] = token;
+  if (version) headers['If-Match'] = `"${version}"`;
+  if (body) headers['Content-Type'] = 'application/json';
+  const sentAt = stamp();
+  let response;
+  let answer;
+  try {
+    response = await fetch(url, {
+      method, headers, keepalive, redirect: 'manual', credentials: 'same-origin', cache: 'no-store',
+      body: body && JSON.stringify(body),
+      signal: timeoutMs ? AbortSignal.timeout(timeoutMs) : undefined,
+    });
+    const isJson = /[/+]json/.test(response.headers.get('Content-Type') ?? '');
+    answer = isJson ? await response.json() : {};
+  } catch (cause) {
+    throw new NoAnswer('The edit lock’s server could not be reached.', { cause });
+  }
+  if (response.status >= 500 && response.status !== 501) throw new NoAnswer(`The edit lock’s server answered ${response.status}.`);
+  return { status: response.type === 'opaqueredirect' ? 401 : response.status, body: answer, sentAt };
+}
+
+/** Spring Security's token: from the page's head, else the form's own field, else the cookie. */
+function csrf(form) {
+  const meta = (name) => document.querySelector(`meta[name="${name}"]`)?.content;
+  const token = meta('_csrf') || form.elements.namedItem('_csrf')?.value;
+  if (token) return { [meta('_csrf_header') || 'X-CSRF-TOKEN']: token };
+  const cookie = /(?:^|;\s*)XSRF-TOKEN=([^;]+)/.exec(document.cookie);
+  return cookie ? { 'X-XSRF-TOKEN': decodeURIComponent(cookie[1]) } : {};
+}
+
+// ---- Drafts. Each page writes a draft of its own, so that none ever replaces another's. It holds what a person has typed:
+// no hidden, password or file field, no card number, and never the lock id.
+
+const DRAFT = 'bitjang.draft:';
+const SUBMITTED = 'bitjang.submitted';
+const WEEK_MS = 7 * 24 * 3600 * 1000;
+const UNKEPT = new Set(['hidden', 'password', 'file', 'submit', 'image', 'button', 'reset']);
+
+export class Drafts {
+  #form;
+  #prefix;
+  #own;
+
+  constructor(form, name) {
+    this.#form = form;
+    this.#prefix = `${DRAFT}${name}:`;
+    this.#own = this.#prefix + Date.now().toString(36) + Math.random().toString(36).slice(2, 8);
+  }
+
+  #fields() {
+    return [...this.#form.elements].filter((field) =>
+      field.name && 'value' in field && field.tagName !== 'OUTPUT' && !UNKEPT.has(field.type)
+      && !/^(cc-|one-time-code)/.test(field.autocomplete ?? '') && !field.closest('[data-bitjang-no-draft]'));
+  }
+
+  #values(of) {
+    return this.#fields().map((field) => [field.name, of(field)]);
+  }
+
+  /** Whether the form holds anything else than the server has sent. */
+  get isChanged() {
+    return JSON.stringify(this.#values(now)) !== JSON.stringify(this.#values(initial));
+  }
+
+  write(owner) {
+    if (!this.isChanged) return this.remove();
+    const draft = { owner, at: Date.now(), values: this.#values(now) };
+    stored(() => localStorage.setItem(this.#own, JSON.stringify(draft)));
+  }
+
+  remove(key = this.#own) {
+    stored(() => localStorage.removeItem(key));
+  }
+
+  /** The page that comes after a save says so; until then the draft stays. */
+  submitted() {
+    stored(() => sessionStorage.setItem(SUBMITTED, this.#own));
+  }
+
+  /** What this person left here, the newest first; what is old, or the same as the form, is thrown away. */
+  left(owner) {
+    const same = [JSON.stringify(this.#values(now)), JSON.stringify(this.#values(initial))];
+    const drafts = [];
+    for (const key of draftKeys(this.#prefix)) {
+      const draft = stored(() => JSON.parse(localStorage.getItem(key)));
+      if (key === this.#own || !draft || draft.owner !== owner) continue;
+      if (Date.now() - draft.at > WEEK_MS || same.includes(JSON.stringify(draft.values))) this.remove(key);
+      else drafts.push({ key, ...draft });
+    }
+    return drafts.sort((one, other) => other.at - one.at);
+  }
+
+  /** Puts a draft into the fields, as if it had been typed. */
+  restore(draft) {
+    const values = [...draft.values];
+    for (const field of this.#fields()) {
+      const at = values.findIndex(([name]) => name === field.name);
+      if (at < 0) continue;
+      const [[, value]] = values.splice(at, 1);
+      if (field.type === 'checkbox' || field.type === 'radio') field.checked = value;
+      else if (field.type === 'select-multiple') for (const o of field.options) o.selected = value.includes(o.value);
+      else field.value = value;
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    }
+  }
+}
+
+/** Removes the draft of the form this tab has sent last: to be called where the save is known to have worked. */
+export function forgetSubmitted(name) {
+  const key = stored(() => sessionStorage.getItem(SUBMITTED));
+  if (!key?.startsWith(`${DRAFT}${name}:`)) return;
+  stored(() => localStorage.removeItem(key));
+  stored(() => sessionStorage.removeItem(SUBMITTED));
+}
+
+/** Removes all drafts of this browser: for the sign-out of a computer that several people use. */
+export function clearDrafts() {
+  for (const key of draftKeys(DRAFT)) stored(() => localStorage.removeItem(key));
+}
+
+function draftKeys(prefix) {
+  return stored(() => Object.keys(localStorage).filter((key) => key.startsWith(prefix))) ?? [];
+}
+
+function now(field) {
+  if (field.type === 'checkbox' || field.type === 'radio') return field.checked;
+  if (field.type === 'select-multiple') return [...field.selectedOptions].map((option) => option.value);
+  return field.value;
+}
+
+function initial(field) {
+  if (field.type === 'checkbox' || field.type === 'radio') return field.defaultChecked;
+  if (field.tagName !== 'SELECT') return field.defaultValue;
+  const chosen = [...field.options].filter((option) => option.defaultSelected).map((option) => option.value);
+  return field.multiple ? chosen : (chosen.at(-1) ?? field.options[0]?.value ?? '');
+}
+
+/** A browser may forbid its storage, or have no room left: then there is no draft, and editing goes on. */
+function stored(action) {
+  try {
+    return action();
+  } catch (refused) {
+    console.warn('Bitjang keeps no draft: the browser refused its storage.', refused.name);
+    return null;
+  }
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// The edit lock of a form: <form data-bitjang-edit-lock="order/42">. See "In the browser" in docs/edit-locks.md.
+//
+//   viewing ──► acquiring ──► held ◄──► uncertain
+//                   │           └───────────┴──► lost (final: only a reload leads out of it)
+//                   └──► held-by-other ──► held (by taking over)
+//
+// The server decides; this script makes sure that a person learns early what the server will say. Three rules carry it: a
+// lease counts from when its request was sent; there is no Save without a confirmed lease; who has lost does not come back.
+
+import { Drafts, NoAnswer, clearDrafts, elapsed, forgetSubmitted, request, tabId } from './bitjang-edit-lock-parts.js';
+import { Panel, textOf } from './bitjang-edit-lock-panel.js';
+
+export { clearDrafts };
+
+const BASE = new URL('edit-locks', import.meta.url).pathname; // next to this script, so below the same context path
+const SLOWEST_MS = 10_000; // no request, pause between retries or look at another's lock takes longer
+const LONGEST_SAVE_MS = 30_000; // after this, a Save that led nowhere (a download, an answer 204) may be pressed again
+const DRAFT_PAUSE_MS = 300;
+
+const locks = new WeakMap();
+
+/** The edit lock of a form; the same one each time it is asked for. */
+export function editLock(form, options = {}) {
+  if (!locks.has(form)) locks.set(form, new EditLock(form, options));
+  return locks.get(form);
+}
+
+class EditLock {
+  #form;
+  #url;
+  #options;
+  #panel;
+  #drafts;
+  #token = null; // in memory and in the hidden field: a reload resumes by the tab's id, so no storage has to know it
+  #owner;
+  #state = 'viewing';
+  #shown = {}; // what the person is told: { text, owner, since, mine, fence, old, ended, refused }
+  #fenceAtOpening;
+  #confirmed; // { sentAt, expiresInMs, renewInMs } of the newest confirmation
+  #running = null; // the one request under way
+  #submitting = false;
+  #draftsOffered = false;
+  #timers = {};
+  #listening = new AbortController();
+
+  constructor(form, options) {
+    const { dataset } = form;
+    const name = options.lock ?? dataset.bitjangEditLock ?? '';
+    const slash = name.indexOf('/');
+    if (slash < 1) throw new Error(`An edit lock is named "type/id", not "${name}".`);
+    const path = [name.slice(0, slash), name.slice(slash + 1)].map(encodeURIComponent).join('/');
+    this.#form = form;
+    this.#url = `${options.base ?? dataset.bitjangBase ?? BASE}/${path}`;
+    this.#options = {
+      take: options.take ?? dataset.bitjangTake ?? 'load',
+      note: options.note ?? dataset.bitjangNote,
+      draft: options.draft ?? dataset.bitjangDraft !== 'off',
+    };
+    this.#drafts = new Drafts(form, name);
+    this.#panel = new Panel(form, {
+      status: options.status ?? dataset.bitjangStatus,
+      mayTakeOver: options.takeOver ?? 'bitjangTakeover' in dataset,
+      message: options.message ?? ((key, detail) => textOf(form, key, detail)),
+      takeOver: (reason) => this.takeOver(reason),
+      reload: () => (dataset.bitjangReload ? location.assign(dataset.bitjangReload) : location.reload()),
+    });
+    this.#listen();
+    this.#start();
+  }
+
+  get state() { return this.#state; }
+
+  /** The lock id while it is held, for a page that saves by itself. It belongs into the header Lock-Token and nowhere else. */
+  get token() { return this.#state === 'held' ? this.#token : null; }
+
+  async #start() {
+    this.#token = this.#form.elements.namedItem('lid')?.value || null;
+    if (this.#token) {
+      this.#show('acquiring'); // the server took it before it read the data, which is the best order
+      await this.renew();
+    } else if (this.#options.take === 'load') {
+      await this.#acquire();
+    } else {
+      this.#show('viewing');
+      await this.#look();
+    }
+  }
+
+  // ---- Requests: one at a time, and each answer leads to one state.
+
+  #run(talk, whenNoAnswer) {
+    clearTimeout(this.#timers.next);
+    this.#running = (async () => {
+      try {
+        await talk();
+      } catch (failure) {
+        if (!(failure instanceof NoAnswer)) throw failure;
+        whenNoAnswer();
+      } finally {
+        this.#running = null;
+      }
+    })();
+    return this.#running;
+  }
+
+  async #runAlone(talk, whenNoAnswer) {
+    while (this.#running) await this.#running;
+    return this.#run(talk, whenNoAnswer);
+  }
+
+  #ask(method, { path = '', ...rest } = {}) {
+    const timeoutMs = Math.min(SLOWEST_MS, Math.max(1_000, this.#confirmed?.renewInMs ?? SLOWEST_MS));
+    return request(this.#form, this.#url + path, { method, timeoutMs, ...rest });
+  }
+
+  #next(ms, action) {
+    clearTimeout(this.#timers.next);
+    this.#timers.next = setTimeout(action, ms);
+  }
+
+  #retry(action) {
+    this.#next(Math.min(SLOWEST_MS, Math.max(500, (this.#confirmed?.renewInMs ?? 6_000) / 3)), action);
+  }
+
+  #look() {
+    return this.#runAlone(async () => {
+      const { status, body } = await this.#ask('GET');
+      if (status !== 200) this.#refuse(status);
+      else if (this.#state === 'held-by-other') this.#showOther(body);
+      else if (body.held && body.mine) await this.#take(); // this tab before a reload, or another: the answer tells
+      else if (body.held) this.#showOther(body);
+    }, () => this.#retry(() => this.#look()));
+  }
+
+  #acquire() {
+    this.#show('acquiring');
+    return this.#runAlone(() => this.#take(), () => this.#retry(() => this.#acquire()));
+  }
+
+  async #take() {
+    const body = { clientId: await tabId(), note: this.#options.note };
+    const version = this.#form.elements.namedItem('version')?.value;
+    let answer = await this.#ask('PUT', { body, version });
+    if (answer.status === 501) answer = await this.#ask('PUT', { body }); // only the save compares versions here
+    if (answer.status === 200 || answer.status === 201) this.#confirm(answer);
+    else if (answer.status === 423) this.#showOther(answer.body);
+    else if (answer.status === 412) this.#lose('stale');
+    else this.#refuse(answer.status);
+  }
+
+  /** Takes the lock from the holder that this page shows. The server's policy decides. */
+  takeOver(reason) {
+    return this.#runAlone(async () => {
+      if (this.#state !== 'held-by-other' || this.#shown.old) return;
+      const body = { clientId: await tabId(), expectedFence: this.#shown.fence, reason };
+      const answer = await this.#ask('POST', { path: '/takeover', body });
+      if (answer.status === 201) this.#confirm(answer);
+      else if (answer.status === 403) this.#show('held-by-other', { ...this.#shown, text: 'not-allowed' });
+      else this.#next(0, () => this.#look()); // the fence has moved on: see who has it now
+    }, () => this.#retry(() => this.#look()));
+  }
+
+  /** Confirms the lock now. Settles when the answer is there, whatever it says. */
+  renew() {
+    return this.#running ?? this.#run(async () => {
+      if (!this.#form.isConnected) return this.#giveBack();
+      const answer = await this.#ask('PATCH', { token: this.#token });
+      if (answer.status === 200) this.#confirm(answer);
+      else if (answer.status === 410) this.#lose('lapsed');
+      else if (answer.status === 423) this.#lose(answer.body.mine ? 'taken-by-me' : 'taken', answer.body);
+      else this.#doubt(answer.status === 401 ? 'signed-out' : 'uncertain');
+    }, () => this.#doubt());
+  }
+
+  /** Gives the lock back; the page is only for reading then. */
+  release() {
+    return this.#runAlone(() => this.#giveBack(), () => {}); // without an answer the lease ends by itself
+  }
+
+  async #giveBack() {
+    const token = this.#token;
+    this.#drop();
+    this.#show('viewing', { refused: true, text: 'viewing' });
+    if (!this.#form.isConnected) this.#listening.abort();
+    if (token) await this.#ask('DELETE', { token, keepalive: true });
+  }
+
+  /** For a page that saves by itself: the save has worked, and has released the lock. */
+  saved() {
+    this.#drafts.remove();
+    this.#drop();
+    this.#show('viewing', { refused: this.#options.take === 'load', text: 'viewing' });
+  }
+
+  // ---- What an answer means.
+
+  #confirm({ body, sentAt }) {
+    if (this.#state === 'lost') return;
+    this.#token = body.token ?? this.#token;
+    this.#owner = body.owner ?? this.#owner;
+    this.#confirmed = { sentAt, expiresInMs: body.expiresInMs, renewInMs: body.renewInMs ?? body.expiresInMs / 3 };
+    this.#field('lid', this.#token);
+    clearTimeout(this.#timers.expiry);
+    if (this.#leaseLeft() <= 0) return this.#doubt(); // the answer came too late to be worth anything
+    this.#timers.expiry = setTimeout(() => this.#doubt(), this.#leaseLeft());
+    this.#next(Math.max(0, this.#confirmed.renewInMs - elapsed(sentAt)), () => this.renew());
+    this.#show('held', { owner: this.#owner, fence: body.fence });
+    this.#offerDraft();
+  }
+
+  #leaseLeft() {
+    return this.#confirmed ? this.#confirmed.expiresInMs - elapsed(this.#confirmed.sentAt) : 0;
+  }
+
+  #doubt(text = 'uncertain') {
+    if (!this.#token || this.#submitting) return;
+    this.#show('uncertain', { ...this.#shown, text });
+    this.#retry(() => this.renew());
+  }
+
+  #showOther(seen) {
+    this.#fenceAtOpening ??= seen.fence;
+    const ended = seen.held === false;
+    // Whoever had it when the page was opened may have saved since. Then the page is old: it must be read again first.
+    const old = ended || seen.fence !== this.#fenceAtOpening;
+    const { owner, since, mine, fence } = ended ? { owner: this.#shown.owner } : seen;
+    const text = ended ? 'ended' : mine ? 'mine' : 'held-by-other';
+    this.#show('held-by-other', { text, owner, since, mine, fence, old, ended });
+    if (!ended) this.#next(Math.min(SLOWEST_MS, Math.max(1_000, seen.expiresInMs / 3)), () => this.#look());
+  }
+
+  #refuse(status) {
+    this.#show('viewing', { text: status === 401 ? 'signed-out' : 'refused', refused: true });
+  }
+
+  #lose(text, { owner, since, mine } = {}) {
+    this.#writeDraft();
+    this.#drop();
+    this.#show('lost', { text, owner, since, mine });
+  }
+
+  #drop() {
+    this.#token = null;
+    this.#field('lid', '');
+    Object.values(this.#timers).forEach(clearTimeout);
+  }
+
+  #show(state, shown = {}) {
+    if (this.#state === 'lost') return;
+    const previous = this.#state;
+    this.#state = state;
+    this.#shown = { text: state, ...shown };
+    const onChange = this.#options.take === 'change' && !shown.refused;
+    const mayEdit = state === 'held' || state === 'uncertain' || (onChange && (state === 'viewing' || state === 'acquiring'));
+    const maySave = !this.#submitting && (state === 'held' || (onChange && state === 'viewing'));
+    this.#panel.show(state, this.#shown, { mayEdit, maySave });
+    if (state === previous && this.#form.dataset.bitjangState) return;
+    this.#form.dataset.bitjangState = state;
+    const { text: reason, owner, since, mine, fence } = this.#shown;
+    const detail = { state, previous, reason, owner, since, mine, fence };
+    this.#form.dispatchEvent(new CustomEvent('bitjang:state', { bubbles: true, detail }));
+  }
+
+  #field(name, value) {
+    let field = this.#form.elements.namedItem(name);
+    if (!field) {
+      field = Object.assign(document.createElement('input'), { type: 'hidden', name });
+      this.#form.append(field);
+    }
+    field.autocomplete = 'off'; // or the browser puts an old value back when it restores the page
+    field.value = value;
+  }
+
+  // ---- What the browser says.
+
+  #listen() {
+    const { signal } = this.#listening;
+    const on = (target, type, action) => target.addEventListener(type, action, { signal });
+    const mine = (event) => event.target.form === this.#form || this.#form.contains(event.target);
+    on(document, 'input', (event) => mine(event) && !this.#panel.contains(event.target) && this.#typed());
+    on(document, 'change', (event) => mine(event) && !this.#panel.contains(event.target) && this.#typed());
+    on(this.#form, 'submit', (event) => this.#submit(event));
+    on(this.#form, 'reset', (event) => this.#state === 'lost' && event.preventDefault()); // the text is kept
+    on(document, 'visibilitychange', () => (document.hidden ? this.#writeDraft() : this.#wake()));
+    on(document, 'resume', () => this.#wake());
+    on(window, 'online', () => this.#wake());
+    on(window, 'offline', () => this.#doubt());
+    on(window, 'pagehide', (event) => this.#hide(event.persisted));
+    on(window, 'pageshow', (event) => event.persisted && this.#wakeFromCache());
+  }
+
+  #typed() {
+    clearTimeout(this.#timers.draft);
+    this.#timers.draft = setTimeout(() => this.#writeDraft(), DRAFT_PAUSE_MS);
+    if (this.#state === 'viewing' && this.#options.take === 'change' && !this.#shown.refused) this.#acquire();
+  }
+
+  #wake() {
+    if (this.#submitting) return;
+    if (this.#token) {
+      if (this.#state === 'held' && this.#leaseLeft() <= 0) this.#doubt();
+      this.renew();
+    } else if (this.#state === 'acquiring') {
+      this.#acquire();
+    } else if (this.#state === 'held-by-other' && !this.#shown.ended) {
+      this.#look();
+    }
+  }
+
+  #wakeFromCache() {
+    this.#submitting = false;
+    this.#wake();
+  }
+
+  #hide(persisted) {
+    this.#writeDraft();
+    if (!this.#token || this.#submitting) return;
+    // The server cuts the lease to seconds: free soon, but a reload still finds it.
+    this.#ask('POST', { path: '/leave', token: this.#token, keepalive: true, timeoutMs: 0 }).catch(() => {}); // nobody is left to tell
+    if (persisted) this.#show('uncertain', this.#shown);
+    Object.values(this.#timers).forEach(clearTimeout);
+  }
+
+  async #submit(event) {
+    if (event.defaultPrevented || event.submitter?.hasAttribute('data-bitjang-free')) return;
+    if (this.#state === 'held' && !this.#running && !this.#submitting && this.#leaseLeft() > this.#confirmed.expiresInMs / 3) {
+      return this.#submitted(event);
+    }
+    event.preventDefault();
+    if (this.#submitting || this.#state === 'lost' || this.#state === 'held-by-other' || this.#shown.refused) return;
+    this.#submitting = true; // a second click while this one waits for the lock is the same save
+    const waitsFor = this.#token ? this.renew() : this.#state === 'acquiring' ? this.#running : this.#acquire();
+    await waitsFor;
+    this.#submitting = false;
+    if (this.#state === 'held') this.#form.requestSubmit(event.submitter);
+  }
+
+  #submitted(event) {
+    this.#submitting = true;
+    this.#writeDraft();
+    this.#drafts.submitted();
+    clearTimeout(this.#timers.next); // a renewal must not cross the save, which ends the lock
+    const again = () => {
+      this.#submitting = false;
+      this.#show(this.#state, this.#shown);
+      this.#wake();
+    };
+    this.#timers.submitting = setTimeout(again, LONGEST_SAVE_MS);
+    // Only now, because a disabled button would not be sent with its form.
+    setTimeout(() => (event.defaultPrevented ? again() : this.#show(this.#state, this.#shown)));
+  }
+
+  // ---- Drafts.
+
+  #writeDraft() {
+    if (this.#options.draft && this.#owner && this.#state !== 'viewing') this.#drafts.write(this.#owner);
+  }
+
+  #offerDraft() {
+    if (!this.#options.draft || this.#draftsOffered || !this.#owner) return;
+    this.#draftsOffered = true;
+    const offer = ([draft, ...others]) => {
+      if (!draft) return this.#panel.withdraw();
+      const restore = () => {
+        this.#drafts.restore(draft);
+        this.#drafts.write(this.#owner);
+      };
+      const decide = (action) => () => {
+        action();
+        this.#drafts.remove(draft.key);
+        offer(others);
+      };
+      this.#panel.offer(draft, decide(restore), decide(() => {}));
+    };
+    offer(this.#drafts.left(this.#owner));
+  }
+}
+
+for (const saved of document.querySelectorAll('[data-bitjang-saved]')) forgetSubmitted(saved.dataset.bitjangSaved);
+for (const form of document.querySelectorAll('form[data-bitjang-edit-lock]')) editLock(form);
+for (const field of document.querySelectorAll('input[data-bitjang-client]')) tabId().then((id) => (field.value = id));

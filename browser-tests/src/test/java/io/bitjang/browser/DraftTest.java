@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.browser;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.Page;
+import org.junit.jupiter.api.Test;
+
+/** What was typed is kept in the browser until it is saved. */
+class DraftTest extends BrowserTest {
+
+    @Test
+    void draft_is_offered_and_never_put_in_by_itself() {
+        String note = stage.newNote("text");
+        Page kim = leftUnsaved(profileOf("kim"), note);
+        kim.reload();
+        awaitState(kim, "held");
+        assertThat(action(kim, "restore")).isVisible();
+        assertThat(text(kim)).hasValue("text");
+        assertThat(kim.locator("[name=colour]")).hasValue("green");
+
+        text(kim).fill("typed without an answer to the offer");
+        kim.reload();
+        awaitState(kim, "held");
+        action(kim, "restore").click(); // the newest first
+        assertThat(text(kim)).hasValue("typed without an answer to the offer");
+        action(kim, "restore").click();
+        assertThat(text(kim)).hasValue("an hour of work");
+        assertThat(kim.locator("[name=colour]")).hasValue("blue");
+    }
+
+    @Test
+    void draft_that_is_discarded_is_gone() {
+        String note = stage.newNote("text");
+        Page kim = leftUnsaved(profileOf("kim"), note);
+        kim.reload();
+        action(kim, "discard").click();
+        assertThat(kim.locator(".bitjang-draft")).isHidden();
+        assertThat(drafts(kim)).isEqualTo("");
+        assertThat(text(kim)).hasValue("text");
+    }
+
+    @Test
+    void draft_has_no_password_and_no_lock_id() {
+        String note = stage.newNote("text");
+        Page kim = leftUnsaved(profileOf("kim"), note);
+        String draft = String.valueOf(drafts(kim));
+        assertThat(draft).contains("an hour of work", "blue").doesNotContain("hunter2", "lid", "_csrf", "secret");
+        String everything = String.valueOf(
+                kim.evaluate("JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })"));
+        assertThat(holdsLockId(kim.locator("[name=lid]").inputValue())).isTrue();
+        assertThat(holdsLockId(everything)).isFalse();
+    }
+
+    @Test
+    void draft_is_not_shown_to_the_next_person_at_the_same_computer() {
+        String note = stage.newNote("text");
+        BrowserContext context = profileOf("kim");
+        Page page = leftUnsaved(context, note);
+        page.navigate("/");
+        context.clearCookies();
+        Stage.signIn(page, "lee");
+        page.navigate("/notes/" + note + "?boss=true");
+        page.locator(".bitjang").waitFor();
+        awaitState(page, "held-by-other");
+        page.locator(".bitjang input").fill("My turn");
+        action(page, "take-over").click();
+        awaitState(page, "held");
+        assertThat(action(page, "restore")).hasCount(0);
+        page.evaluate("async () => (await import('/bitjang/bitjang-edit-lock.js')).clearDrafts()");
+        assertThat(drafts(page)).isEqualTo("");
+    }
+
+    private Page leftUnsaved(BrowserContext context, String note) {
+        Page kim = edit(context, note);
+        awaitState(kim, "held");
+        text(kim).fill("an hour of work");
+        kim.locator("[name=secret]").fill("hunter2");
+        kim.locator("[name=colour]").selectOption("blue");
+        kim.waitForFunction(
+                "Object.entries(localStorage).some(([key, value]) => key.startsWith('bitjang.draft') && value.includes('blue'))");
+        return kim;
+    }
+}

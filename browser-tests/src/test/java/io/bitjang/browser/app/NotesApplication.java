@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.browser.app;
+
+import static org.springframework.security.config.Customizer.withDefaults;
+
+import io.bitjang.LockData;
+import io.bitjang.LockName;
+import io.bitjang.Locks;
+import io.bitjang.admin.LockAdmin;
+import io.bitjang.spring.TransactionalLockManager;
+import io.bitjang.spring.web.EditLockConfiguration;
+import io.bitjang.spring.web.EditLockPolicy;
+import io.bitjang.spring.web.EditLockSettings;
+import io.bitjang.spring.web.EditLockVersions;
+import java.security.Principal;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
+
+/** An application as a team would write it: notes, two people, sign-in, and edit locks. */
+@SpringBootApplication
+@Import(EditLockConfiguration.class)
+public class NotesApplication {
+    /** Short, so that a test can wait for its end. */
+    static final Duration LEASE = Duration.ofSeconds(4);
+
+    @Bean
+    Locks locks(DataSource dataSource) {
+        return Locks.builder(dataSource).schema(Locks.Schema.CREATE).build();
+    }
+
+    @Bean
+    LockAdmin lockAdmin(Locks locks) {
+        return locks.admin();
+    }
+
+    @Bean
+    TransactionalLockManager lockManager(Locks locks, DataSource dataSource) {
+        return new TransactionalLockManager(locks.manager(), dataSource);
+    }
+
+    @Bean
+    EditLockSettings editLockSettings() {
+        return EditLockSettings.ofTypes("note")
+                .withLeaveGrace(Duration.ofSeconds(2))
+                .withLease(LEASE);
+    }
+
+    @Bean
+    EditLockVersions editLockVersions(Notes notes) {
+        return name -> notes.find(name.id()).map(note -> String.valueOf(note.version()));
+    }
+
+    /** Lee may take over from anybody, Kim only from herself. */
+    @Bean
+    EditLockPolicy editLockPolicy() {
+        return new EditLockPolicy() {
+            @Override
+            public boolean mayEdit(Principal person, LockName name) {
+                return name.type().equals("note");
+            }
+
+            @Override
+            public boolean mayTakeOver(Principal person, LockData held) {
+                return person.getName().equals("lee") || person.getName().equals(held.owner());
+            }
+        };
+    }
+
+    @Bean
+    SecurityFilterChain security(HttpSecurity http) throws Exception {
+        return http.authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
+                .formLogin(withDefaults())
+                .build();
+    }
+
+    @Bean
+    UserDetailsService people() {
+        return new InMemoryUserDetailsManager(
+                User.withUsername("kim")
+                        .password("{noop}secret")
+                        .roles("EDITOR")
+                        .build(),
+                User.withUsername("lee")
+                        .password("{noop}secret")
+                        .roles("EDITOR")
+                        .build());
+    }
+}
