@@ -2,11 +2,10 @@
 package io.bitjang.spring.integration;
 
 import io.bitjang.LeaseLock;
+import io.bitjang.LockName;
 import io.bitjang.Locks;
-import io.bitjang.NoLockException;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.ExpirableLockRegistry;
@@ -20,7 +19,7 @@ import org.springframework.util.Assert;
  *
  * <p>A lock is re-entrant for the thread that has it. Waiting ends in time and hears interrupts ({@code lock()} keeps the interrupt
  * flag for later). A failing database is a {@link io.bitjang.LockingFailException}, never a {@code false}. {@code unlock} after a
- * loss throws {@link java.util.ConcurrentModificationException}; an inner {@code lock} after a loss throws {@link NoLockException}.
+ * loss throws {@link java.util.ConcurrentModificationException}; an inner {@code lock} after a loss throws {@link io.bitjang.NoLockException}.
  * Conditions are not supported.
  *
  * <p>The registry remembers nothing but the locks that are held. Thread-safe.
@@ -36,13 +35,13 @@ public final class BitjangLockRegistry
 
     private final Locks locks;
     private final Names names;
-    private final Function<LeaseLock, LeaseLock> settings;
+    private final @Nullable Duration ttl;
     private final Holds holds;
     private final @Nullable LockRegistry<?> old;
 
     /** With locks of the type {@value #TYPE}, which last as long as a lease of these locks does unless it is renewed. */
     public BitjangLockRegistry(Locks locks) {
-        this(locks, new Names(TYPE), lease -> lease, new Holds(), null);
+        this(locks, new Names(TYPE), null, new Holds(), null);
     }
 
     /**
@@ -52,19 +51,15 @@ public final class BitjangLockRegistry
      * @param ttl how long a lock lasts unless it is renewed, which happens every third of it
      */
     public BitjangLockRegistry(Locks locks, String region, Duration ttl) {
-        this(locks, new Names(region), lease -> lease.lasting(ttl), new Holds(), null);
-        settings.apply(locks.lease("checked at once"));
+        this(locks, new Names(region), Objects.requireNonNull(ttl, "ttl"), new Holds(), null);
+        obtain("a ttl that can't be is refused here, not when the first lock is wanted");
     }
 
     private BitjangLockRegistry(
-            Locks locks,
-            Names names,
-            Function<LeaseLock, LeaseLock> settings,
-            Holds holds,
-            @Nullable LockRegistry<?> old) {
+            Locks locks, Names names, @Nullable Duration ttl, Holds holds, @Nullable LockRegistry<?> old) {
         this.locks = Objects.requireNonNull(locks, "locks");
         this.names = names;
-        this.settings = settings;
+        this.ttl = ttl;
         this.holds = holds;
         this.old = old;
     }
@@ -76,7 +71,7 @@ public final class BitjangLockRegistry
      * @param registry what the other nodes still use
      */
     public BitjangLockRegistry alongside(LockRegistry<?> registry) {
-        return new BitjangLockRegistry(locks, names, settings, holds, Objects.requireNonNull(registry, "registry"));
+        return new BitjangLockRegistry(locks, names, ttl, holds, Objects.requireNonNull(registry, "registry"));
     }
 
     /**
@@ -92,7 +87,9 @@ public final class BitjangLockRegistry
 
     private RegistryLock lock(Object lockKey) {
         Assert.isInstanceOf(String.class, lockKey, "The key of a lock must be a String: ");
-        return new RegistryLock(names.of((String) lockKey), name -> settings.apply(locks.lease(name)), holds);
+        LockName name = names.of((String) lockKey);
+        LeaseLock lease = locks.lease(name);
+        return new RegistryLock(name, ttl == null ? lease : lease.lasting(ttl), holds);
     }
 
     /**

@@ -14,7 +14,6 @@ import java.util.ConcurrentModificationException;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.function.Function;
 import org.springframework.integration.support.locks.DistributedLock;
 
 /** One lock of the registry. What is held stands in {@link Holds}: two of these with one name are the same lock. Thread-safe. */
@@ -30,9 +29,9 @@ final class RegistryLock implements DistributedLock {
     private final LeaseLock lease;
     private final Holds holds;
 
-    RegistryLock(LockName name, Function<LockName, LeaseLock> leases, Holds holds) {
+    RegistryLock(LockName name, LeaseLock lease, Holds holds) {
         this.name = name;
-        this.lease = leases.apply(name);
+        this.lease = lease;
         this.holds = holds;
     }
 

@@ -21,6 +21,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
+import org.springframework.integration.leader.DefaultCandidate;
+import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
+import org.springframework.integration.leader.event.OnFailedToAcquireMutexEvent;
+import org.springframework.integration.leader.event.OnGrantedEvent;
+import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
 import org.springframework.integration.support.locks.DefaultLockRegistry;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.LockRegistry;
@@ -200,6 +205,45 @@ class RollOverTest extends OnRegistry {
         assertThatThrownBy(() -> transitional.obtain(key).unlock()).isInstanceOf(ConcurrentModificationException.class);
 
         assertThat(isFree(oldNode.obtain(key))).isTrue();
+    }
+
+    @Test
+    void transitional_candidate_leads_when_the_old_leader_stops() throws Exception {
+        CountDownLatch oldLeads = new CountDownLatch(1);
+        CountDownLatch transitionalTries = new CountDownLatch(2);
+        CountDownLatch transitionalLeads = new CountDownLatch(1);
+        LockRegistryLeaderInitiator first = candidate(oldNode, oldLeads, new CountDownLatch(0));
+        LockRegistryLeaderInitiator second = candidate(transitional, transitionalLeads, transitionalTries);
+        try {
+            first.start();
+            assertThat(oldLeads.await(20, TimeUnit.SECONDS)).isTrue();
+            second.start();
+            assertThat(transitionalTries.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(second.getContext().isLeader()).isFalse();
+
+            first.stop();
+
+            assertThat(transitionalLeads.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(isFree(newNode.obtain(key))).isFalse();
+        } finally {
+            first.stop();
+            second.stop();
+        }
+    }
+
+    private LockRegistryLeaderInitiator candidate(LockRegistry<?> node, CountDownLatch leads, CountDownLatch failed) {
+        LockRegistryLeaderInitiator initiator = new LockRegistryLeaderInitiator(
+                node, new DefaultCandidate(UUID.randomUUID().toString(), key));
+        initiator.setHeartBeatMillis(200);
+        initiator.setPublishFailedEvents(true);
+        initiator.setLeaderEventPublisher(new DefaultLeaderEventPublisher(event -> {
+            if (event instanceof OnGrantedEvent) {
+                leads.countDown();
+            } else if (event instanceof OnFailedToAcquireMutexEvent) {
+                failed.countDown();
+            }
+        }));
+        return initiator;
     }
 
     /** Every node works so often; whoever comes while another is at work, or whose count is overwritten, spoils it. */
