@@ -172,7 +172,7 @@ final class RegistryLock implements DistributedLock {
     }
 
     private void end(Lease held) {
-        // a pool gives no connection to a thread with the interrupt flag set: it waits for after the release
+        // a pool that has none at this moment gives no connection to an interrupted thread: the flag has to wait
         boolean interrupted = Thread.interrupted();
         boolean lost = !held.isHeld();
         try {

@@ -122,7 +122,7 @@ class BitjangLockRegistryTest extends OnRegistry {
         assertThat(registry.obtain(key).tryLock(Duration.ofSeconds(1), Duration.ofMinutes(2)))
                 .isTrue();
         assertThat(row().remaining()).isBetween(Duration.ofSeconds(90), Duration.ofMinutes(2));
-        assertThat(elsewhere(() -> otherNode.obtain(key).tryLock(Duration.ofMillis(300), Duration.ofMinutes(2))))
+        assertThat(elsewhere(() -> otherNode.obtain(key).tryLock(Duration.ofMillis(700), Duration.ofMinutes(2))))
                 .isFalse();
         registry.obtain(key).unlock();
     }
@@ -259,7 +259,7 @@ class BitjangLockRegistryTest extends OnRegistry {
         assertThat(result).isEqualTo("done");
 
         registry.obtain(key).lock();
-        assertThatThrownBy(() -> elsewhere(() -> otherNode.executeLocked(key, Duration.ofMillis(300), () -> "never")))
+        assertThatThrownBy(() -> elsewhere(() -> otherNode.executeLocked(key, Duration.ofMillis(700), () -> "never")))
                 .hasCauseInstanceOf(TimeoutException.class);
         registry.obtain(key).unlock();
         assertThat(isFree(otherNode.obtain(key))).isTrue();

@@ -27,7 +27,7 @@ class JdbcRegistryFlawsTest extends OnRegistry {
         assertThatExceptionOfType(LockingFailException.class)
                 .isThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS));
 
-        assertThat(millisSince(begin)).isBetween(90L, 1500L);
+        assertThat(millisSince(begin)).isBetween(90L, 3000L);
         assertThat(source.refused()).isLessThan(100);
         assertThat(registry.held()).isZero();
     }
@@ -41,7 +41,7 @@ class JdbcRegistryFlawsTest extends OnRegistry {
         assertThatExceptionOfType(LockingFailException.class)
                 .isThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS));
 
-        assertThat(millisSince(begin)).isBetween(90L, 1500L);
+        assertThat(millisSince(begin)).isBetween(90L, 3000L);
     }
 
     @Test
@@ -52,17 +52,17 @@ class JdbcRegistryFlawsTest extends OnRegistry {
         assertThatExceptionOfType(LockingFailException.class)
                 .isThrownBy(() -> registry.obtain(key).tryLock(Duration.ofMillis(100), Duration.ofSeconds(5)));
 
-        assertThat(millisSince(begin)).isBetween(90L, 1500L);
+        assertThat(millisSince(begin)).isBetween(90L, 3000L);
     }
 
     @Test
-    void tryLock_of_100_ms_ends_in_time_while_another_has_the_lock() throws Exception {
+    void tryLock_ends_in_time_while_another_has_the_lock() throws Exception {
         otherNode.obtain(key).lock();
         long begin = System.nanoTime();
 
-        assertThat(registry.obtain(key).tryLock(100, TimeUnit.MILLISECONDS)).isFalse();
+        assertThat(registry.obtain(key).tryLock(700, TimeUnit.MILLISECONDS)).isFalse();
 
-        assertThat(millisSince(begin)).isBetween(90L, 1500L);
+        assertThat(millisSince(begin)).isBetween(690L, 3000L);
     }
 
     @Test
@@ -145,7 +145,9 @@ class JdbcRegistryFlawsTest extends OnRegistry {
         takeAway();
         assertThatThrownBy(() -> registry.renewLock(key)).isInstanceOf(IllegalStateException.class);
 
-        assertThatExceptionOfType(NoLockException.class).isThrownBy(lock::lock);
+        assertThatExceptionOfType(NoLockException.class)
+                .isThrownBy(lock::lock)
+                .withMessageContaining("it was taken away by operator");
         assertThatExceptionOfType(NoLockException.class).isThrownBy(lock::tryLock);
         assertThatExceptionOfType(NoLockException.class).isThrownBy(() -> lock.tryLock(1, TimeUnit.SECONDS));
 

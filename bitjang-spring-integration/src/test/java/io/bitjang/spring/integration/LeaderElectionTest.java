@@ -22,7 +22,7 @@ import org.springframework.integration.support.locks.LockRegistry;
 /** Spring Integration elects a leader through the registry. */
 class LeaderElectionTest extends OnRegistry {
 
-    private static final Duration TTL = Duration.ofSeconds(3);
+    private static final Duration TTL = Duration.ofSeconds(4);
 
     private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
     private LockRegistryLeaderInitiator one;

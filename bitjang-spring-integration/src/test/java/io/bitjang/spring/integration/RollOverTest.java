@@ -36,6 +36,9 @@ class RollOverTest extends OnRegistry {
 
     private static final int ROUNDS = Boolean.getBoolean("bitjang.soak") ? 500 : 8;
 
+    /** Long enough for a busy machine's answer that another has the lock. */
+    private static final Duration WORTH_A_WAIT = Duration.ofMillis(700);
+
     private final String prefix =
             "T" + UUID.randomUUID().toString().substring(0, 8).toUpperCase(java.util.Locale.ROOT) + "_";
     private LockRegistry<?> oldNode;
@@ -105,14 +108,14 @@ class RollOverTest extends OnRegistry {
         }
 
         oldNode.obtain(key).lock();
-        for (Taking way : tries()) {
+        for (Taking way : tries(WORTH_A_WAIT)) {
             assertThat(elsewhere(() -> way.take(transitional.obtain(key)))).isFalse();
             assertThat(isFree(newNode.obtain(key))).as("given back").isTrue();
         }
         oldNode.obtain(key).unlock();
 
         newNode.obtain(key).lock();
-        for (Taking way : tries()) {
+        for (Taking way : tries(WORTH_A_WAIT)) {
             assertThat(elsewhere(() -> way.take(transitional.obtain(key)))).isFalse();
             assertThat(isFree(oldNode.obtain(key))).as("never taken").isTrue();
         }
@@ -123,15 +126,15 @@ class RollOverTest extends OnRegistry {
         boolean take(DistributedLock lock) throws InterruptedException;
     }
 
-    private static List<Taking> tries() {
+    private static List<Taking> tries(Duration wait) {
         return List.of(
                 Lock::tryLock,
-                lock -> lock.tryLock(300, TimeUnit.MILLISECONDS),
-                lock -> lock.tryLock(Duration.ofMillis(300), Duration.ofSeconds(20)));
+                lock -> lock.tryLock(wait.toMillis(), TimeUnit.MILLISECONDS),
+                lock -> lock.tryLock(wait, Duration.ofSeconds(20)));
     }
 
     private static List<Taking> ways() {
-        List<Taking> all = new ArrayList<>(tries());
+        List<Taking> all = new ArrayList<>(tries(Duration.ofSeconds(20)));
         all.add(lock -> {
             lock.lock();
             return true;

@@ -24,6 +24,11 @@ final class Switch {
                     if (latch != null && method.getName().equals("getConnection")) {
                         latch.await();
                     }
+                    if (Thread.currentThread().isInterrupted()
+                            && method.getName().equals("getConnection")) {
+                        // as a pool does that has none at this moment
+                        throw new SQLTransientConnectionException("Interrupted while waiting for a connection");
+                    }
                     if (off && method.getName().equals("getConnection")) {
                         refused.incrementAndGet();
                         throw new SQLTransientConnectionException("The database is down", "08001");
