@@ -40,7 +40,7 @@ public final class LockTemplate {
 
     /** With locks of this kind; {@link Locked.Kind#LEASE} unless set. A session lock has none of the other settings. */
     public LockTemplate kind(Locked.Kind kind) {
-        return with(LockRequest.of(settings.name(), Objects.requireNonNull(kind, "kind"), settings.patience()));
+        return with(settings.kind(Objects.requireNonNull(kind, "kind")));
     }
 
     /** With leases of this duration between renewals; that of the {@link Locks} unless set. */

@@ -120,6 +120,8 @@ class LockTemplateTest extends OnSpring {
         assertThat(sessions.call(lock, Wait.none(), () -> other.session(lock).tryAcquire()))
                 .isEmpty();
         assertThatThrownBy(() -> sessions.lasting(Duration.ofSeconds(1))).hasMessageContaining("LEASE");
+        assertThatThrownBy(() -> template.maxHold(Duration.ofSeconds(1)).kind(Locked.Kind.SESSION))
+                .hasMessageContaining("LEASE");
     }
 
     @Test

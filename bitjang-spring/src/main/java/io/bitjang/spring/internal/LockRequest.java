@@ -28,6 +28,15 @@ public record LockRequest(
         return new LockRequest(changed, kind, changedWait, lasting, maxHold, notFreeBefore);
     }
 
+    /** With another kind of lock. */
+    public LockRequest kind(Kind changed) {
+        LockRequest request = new LockRequest(name, changed, patience, lasting, maxHold, notFreeBefore);
+        if (lasting != null || maxHold != null || notFreeBefore != null) {
+            request.leaseOnly();
+        }
+        return request;
+    }
+
     /** With a lease of this duration. */
     public LockRequest lasting(Duration duration) {
         return new LockRequest(name, leaseOnly(), patience, duration, maxHold, notFreeBefore);
