@@ -39,6 +39,8 @@ class SpringDependenciesTest {
         noClasses()
                 .that()
                 .resideInAnyPackage("io.bitjang.spring", "io.bitjang.spring.internal..")
+                .and()
+                .doNotHaveSimpleName("JpaTransactions") // asked only where JPA is there
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(

@@ -4,8 +4,10 @@ package io.bitjang.spring;
 import io.bitjang.LockData;
 import io.bitjang.LockId;
 import io.bitjang.LockManager;
+import io.bitjang.LockingFailException;
 import io.bitjang.spring.internal.SpringTransactions;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
@@ -33,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * that bind their JDBC connection are joined, also if either side knows the data source by a {@code LazyConnectionDataSourceProxy} or
  * {@code TransactionAwareDataSourceProxy}. In a transaction of another data source both methods throw {@link
  * IllegalStateException}: they would promise what they can't keep. In a read-only transaction {@code checkLock} checks at once,
- * because there is no change to guard, and {@code releaseLock} throws {@link IllegalStateException}.
+ * because there is no change to guard (but on H2, which lets one write), and {@code releaseLock} throws {@link IllegalStateException}.
  *
  * <p>A guard that fails has rolled the transaction back. It can't be committed any more, even if the exception is caught: the commit
  * throws {@code UnexpectedRollbackException} or the guard's own exception, as the transaction manager has it. That holds inside a
@@ -93,10 +95,20 @@ public final class TransactionalLockManager implements LockManager {
     @Override
     public LockData checkLock(LockId lockId) {
         Objects.requireNonNull(lockId, "lockId");
-        // a database may refuse to lock a row in a read-only transaction, and there is nothing to guard
-        return transactions.isActive() && !SpringTransactions.isReadOnly()
-                ? transactions.guarded(connection -> manager.checkLock(connection, lockId))
+        return transactions.isActive()
+                ? transactions.guarded(connection -> check(connection, lockId))
                 : manager.checkLock(lockId);
+    }
+
+    /** A read-only transaction can't lock a row, and has nothing to guard. H2 has none: its connections only say so. */
+    private LockData check(Connection connection, LockId lockId) {
+        try {
+            boolean readOnly = connection.isReadOnly()
+                    && !connection.getMetaData().getDatabaseProductName().equals("H2");
+            return readOnly ? manager.checkLock(lockId) : manager.checkLock(connection, lockId);
+        } catch (SQLException e) {
+            throw new LockingFailException(lockId.name(), lockId.name() + " could not be guarded", e);
+        }
     }
 
     @Override
@@ -125,6 +137,7 @@ public final class TransactionalLockManager implements LockManager {
             manager.releaseLock(connection, lockId);
             return true;
         });
+        transactions.requireInTime(lockId.name() + " was released");
     }
 
     @Override

@@ -33,6 +33,8 @@ public final class LockScopes implements TransactionExecutionListener {
     private final Supplier<@Nullable SpringTransactions> transactions;
     private final Consumer<String> warnings;
     private final ThreadLocal<@Nullable Scope> current = new NamedThreadLocal<>("Calls under locks");
+    private final ThreadLocal<Set<Holding>> kept =
+            NamedThreadLocal.withInitial("Locks that transactions keep", ConcurrentHashMap::newKeySet);
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
     /** Asks for both when they are needed first, so that nothing is made too early. */
@@ -128,7 +130,8 @@ public final class LockScopes implements TransactionExecutionListener {
                 && TransactionSynchronizationManager.isSynchronizationActive()
                 && !TransactionSynchronizationManager.isCurrentTransactionReadOnly();
         if (!inside) {
-            return Holding.acquire(locks.get(), request);
+            @Nullable Holding kept = keptAround(request);
+            return kept == null ? Holding.acquire(locks.get(), request) : kept;
         }
         for (TransactionSynchronization kept : TransactionSynchronizationManager.getSynchronizations()) {
             if (kept instanceof Kept keeper && keeper.isOf(this) && keeper.holding.isOf(request)) {
@@ -136,6 +139,11 @@ public final class LockScopes implements TransactionExecutionListener {
                 guard(keeper.holding);
                 return keeper.holding.join();
             }
+        }
+        @Nullable Holding around = keptAround(request);
+        if (around != null) {
+            TransactionSynchronizationManager.registerSynchronization(new GuardedCommit(Set.of(around)));
+            return around;
         }
         if (warned.add(who)) {
             warnings.accept(who + " takes the lock " + request.name()
@@ -153,6 +161,20 @@ public final class LockScopes implements TransactionExecutionListener {
         }
         TransactionSynchronizationManager.registerSynchronization(new Kept(this, holding.join(), guarded));
         return holding;
+    }
+
+    /** One that a transaction of this thread keeps, which is suspended meanwhile: waiting for it would never end. */
+    private @Nullable Holding keptAround(LockRequest request) {
+        for (Holding holding : kept.get()) {
+            if (holding.isOf(request)) {
+                holding.requireHeld();
+                return holding.join();
+            }
+        }
+        if (kept.get().isEmpty()) {
+            kept.remove();
+        }
+        return null;
     }
 
     /** Guards the current transaction and answers true, where that can be done; otherwise refuses it if a loss is known. */
@@ -222,11 +244,14 @@ public final class LockScopes implements TransactionExecutionListener {
         private final LockScopes owner;
         private final Holding holding;
         private final boolean guarded;
+        private final Set<Holding> ofThread;
 
         Kept(LockScopes owner, Holding holding, boolean guarded) {
             this.owner = owner;
             this.holding = holding;
             this.guarded = guarded;
+            this.ofThread = owner.kept.get();
+            ofThread.add(holding);
             holding.pinned(guarded);
         }
 
@@ -243,6 +268,10 @@ public final class LockScopes implements TransactionExecutionListener {
 
         @Override
         public void afterCompletion(int status) {
+            ofThread.remove(holding);
+            if (owner.kept.get().isEmpty()) {
+                owner.kept.remove();
+            }
             holding.pinned(false);
             holding.leaveQuietly();
         }

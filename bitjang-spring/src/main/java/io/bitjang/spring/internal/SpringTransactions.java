@@ -3,17 +3,22 @@ package io.bitjang.spring.internal;
 
 import java.lang.reflect.Method;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SimpleConnectionHandle;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -24,6 +29,9 @@ import org.springframework.util.ReflectionUtils;
  */
 public final class SpringTransactions {
 
+    private static final boolean JPA = ClassUtils.isPresent(
+                    "org.springframework.orm.jpa.EntityManagerHolder", SpringTransactions.class.getClassLoader())
+            && ClassUtils.isPresent("jakarta.persistence.EntityManager", SpringTransactions.class.getClassLoader());
     private static final @Nullable Method IS_ACTIVE =
             ReflectionUtils.findMethod(ConnectionHolder.class, "isTransactionActive");
 
@@ -36,9 +44,15 @@ public final class SpringTransactions {
     private record Bound(DataSource key, ConnectionHolder holder) {}
 
     private final DataSource target;
+    private final Consumer<String> complaints;
 
     /** Of this data source. */
     public SpringTransactions(DataSource dataSource) {
+        this(dataSource, LogFactory.getLog(SpringTransactions.class)::error);
+    }
+
+    SpringTransactions(DataSource dataSource, Consumer<String> complaints) {
+        this.complaints = complaints;
         this.target = innermost(Objects.requireNonNull(dataSource, "dataSource"));
     }
 
@@ -88,7 +102,7 @@ public final class SpringTransactions {
         try {
             return onConnection(bound, guard);
         } catch (RuntimeException | Error e) {
-            refuseCommit(bound.holder, e);
+            refuseCommit(bound, e);
             throw e;
         }
     }
@@ -107,13 +121,56 @@ public final class SpringTransactions {
         }
     }
 
-    private static void refuseCommit(ConnectionHolder holder, Throwable reason) {
-        // enough for the managers of plain JDBC; JPA's don't look at it
-        holder.setRollbackOnly();
+    private void refuseCommit(Bound bound, Throwable reason) {
+        // enough for the managers of plain JDBC; JPA's look elsewhere
+        bound.holder.setRollbackOnly();
+        if (JPA) {
+            JpaTransactions.setRollbackOnly(dataSource -> innermost(dataSource).equals(target));
+        }
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
             @Override
             public void beforeCommit(boolean readOnly) {
                 ReflectionUtils.rethrowRuntimeException(reason);
+            }
+
+            /** Who guards in a beforeCommit of their own, and catches this, is committed past both: what came after is undone. */
+            @Override
+            public void beforeCompletion() {
+                onConnection(bound, SpringTransactions::rolledBack);
+            }
+        });
+    }
+
+    private static boolean rolledBack(Connection connection) {
+        try {
+            connection.rollback();
+            return true;
+        } catch (SQLException e) {
+            throw new TransactionSystemException("What came after a guard that failed could not be rolled back", e);
+        }
+    }
+
+    /**
+     * Says so if what was just done came too late: in an {@code afterCommit}, where the transaction still seems to be there, nobody
+     * commits it.
+     */
+    public void requireInTime(String what) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            private boolean inTime;
+
+            @Override
+            public void beforeCompletion() {
+                inTime = true;
+            }
+
+            @Override
+            public void afterCompletion(int status) {
+                if (!inTime && status == STATUS_COMMITTED) {
+                    complaints.accept(
+                            what + " after the transaction had been committed, so nobody may ever commit that, and the"
+                                    + " lock stays taken until it expires. In an afterCommit, do it in a transaction of its own"
+                                    + " (REQUIRES_NEW).");
+                }
             }
         });
     }

@@ -26,6 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.orm.ObjectOptimisticLockingFailureException;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** An edit under an offline lock, with JPA: the check, the change and the release are one commit. */
 class OfflineLockWithJpaTest extends OnSpringData {
@@ -125,6 +127,27 @@ class OfflineLockWithJpaTest extends OnSpringData {
 
         assertThat(city(before)).isEqualTo("Seoul");
         assertThat(city(after)).isEqualTo("Seoul");
+    }
+
+    /** As a listener of an event does that is called before the commit. */
+    @Test
+    void nor_can_who_caught_it_just_before_the_commit() {
+        long number = newOrder();
+        LockId lockId = edit(number, "kim");
+        assertThat(takeAway(number, lockId)).isTrue();
+
+        assertThat(catchThrowable(() -> inTx(() -> {
+                    orders.findById(number).orElseThrow().moveTo("Busan");
+                    TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                        @Override
+                        public void beforeCommit(boolean readOnly) {
+                            assertThatThrownBy(() -> manager.checkLock(lockId)).isInstanceOf(NoLockException.class);
+                        }
+                    });
+                })))
+                .isInstanceOfAny(UnexpectedRollbackException.class, LockException.class);
+
+        assertThat(city(number)).isEqualTo("Seoul");
     }
 
     @Test
