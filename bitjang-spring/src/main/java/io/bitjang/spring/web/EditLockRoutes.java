@@ -219,6 +219,9 @@ final class EditLockRoutes {
 
     private ServerResponse events(ServerRequest request, Principal person) throws ServletException, IOException {
         String type = request.param("type").orElse(null);
+        if (type == null && settings.types().isEmpty()) {
+            throw EditLockProblem.bad("Say of which type: the settings name none.");
+        }
         if (type != null && !settings.types().isEmpty() && !settings.types().contains(type)) {
             throw EditLockProblem.denied("You may not see locks of this type.");
         }

@@ -187,6 +187,20 @@ class EditLockEventsTest {
     }
 
     @Test
+    void where_no_types_are_named_the_listener_says_one() throws Exception {
+        try (EditServer server = new EditServer(
+                        pool,
+                        Locks.builder(pool),
+                        EditLockSettings.ofTypes().withPollInterval(QUICK),
+                        NothingForLee.class);
+                Ear ear = new Ear(server.person("kim"), "/events?type=any")) {
+            server.person("kim").get("/events").isProblem(400, "bad-request");
+            otherNode.manager().tryLock("any", name.id(), "boss");
+            assertThat(ear.next()).contains(name.id());
+        }
+    }
+
+    @Test
     void number_of_listeners_has_a_limit_and_places_become_free() throws Exception {
         try (EditServer server = new EditServer(
                 pool,
