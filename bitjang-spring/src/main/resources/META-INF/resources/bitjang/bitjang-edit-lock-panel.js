@@ -24,7 +24,6 @@ export class Panel {
     this.#root.classList.add('bitjang');
     // What is read aloud has to be there before its text; so it is kept if the page brings it.
     this.#text = this.#root.querySelector('[role=status]') ?? element('p', { role: 'status' });
-    this.#text.setAttribute('aria-live', 'polite');
     this.#actions = element('p', { className: 'bitjang-actions', hidden: true });
     this.#draft = element('p', { className: 'bitjang-draft', role: 'group', hidden: true });
     this.#root.replaceChildren(this.#text, this.#actions, this.#draft);
@@ -40,6 +39,7 @@ export class Panel {
     if (drawn === this.#drawn) return; // what is drawn again is read aloud again, and loses the focus
     this.#drawn = drawn;
     this.#root.dataset.state = state;
+    this.#text.setAttribute('aria-live', state === 'lost' ? 'assertive' : 'polite');
     this.#text.textContent = this.#on.message(shown.text, shown);
     this.#actions.replaceChildren(...this.#actionsFor(state, shown));
     this.#actions.hidden = !this.#actions.hasChildNodes();
@@ -87,7 +87,8 @@ export class Panel {
       if (UNTOUCHED.has(field.type) || this.contains(field)) continue;
       mark(field, 'bitjangFrozen', TEXT_FIELDS.has(field.type) ? 'readOnly' : 'disabled', on);
     }
-    for (const editor of this.#form.querySelectorAll('[contenteditable=""], [contenteditable=true], [data-bitjang-frozen=contentEditable]')) {
+    const editors = '[contenteditable=""], [contenteditable=true], [data-bitjang-frozen=contentEditable]';
+    for (const editor of this.#form.querySelectorAll(editors)) {
       editor.contentEditable = !on;
       if (on) editor.dataset.bitjangFrozen = 'contentEditable';
     }

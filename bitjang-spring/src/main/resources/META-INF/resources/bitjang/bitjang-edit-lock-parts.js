@@ -65,37 +65,58 @@ addEventListener('pageshow', async (event) => event.persisted && tab && occupy(a
 /** Thrown when there is no answer that says anything about the lock: offline, too slow, or a server in trouble. */
 export class NoAnswer extends Error {}
 
+const NOT_NOW = new Set([408, 409, 425, 429]);
+let csrfKind = 0; // which of the page's tokens the server takes
+
 /** `{status, body, sentAt}`. A redirect (to a login page) has the status 401. The lock id goes into a header, never a URL. */
 export async function request(form, url, { method, token, body, version, timeoutMs, keepalive = false }) {
-  const headers = { Accept: 'application/json, application/problem+json', ...csrf(form) };
+  const headers = { Accept: 'application/json, application/problem+json' };
   if (token) headers['Lock-Token'] = token;
   if (version) headers['If-Match'] = `"${version}"`;
   if (body) headers['Content-Type'] = 'application/json';
-  const sentAt = stamp();
+  const send = () => fetch(url, {
+    method, keepalive, redirect: 'manual', credentials: 'same-origin', cache: 'no-store',
+    headers: { ...headers, ...csrfTokens(form)[csrfKind] },
+    body: body && JSON.stringify(body),
+    signal: timeoutMs ? AbortSignal.timeout(timeoutMs) : undefined,
+  });
+  let sentAt = stamp();
   let response;
   let answer;
   try {
-    response = await fetch(url, {
-      method, headers, keepalive, redirect: 'manual', credentials: 'same-origin', cache: 'no-store',
-      body: body && JSON.stringify(body),
-      signal: timeoutMs ? AbortSignal.timeout(timeoutMs) : undefined,
-    });
-    const isJson = /[/+]json/.test(response.headers.get('Content-Type') ?? '');
-    answer = isJson ? await response.json() : {};
+    response = await send();
+    if (response.status === 403 && !isProblem(response) && csrfKind + 1 < csrfTokens(form).length) {
+      csrfKind++;
+      sentAt = stamp();
+      response = await send();
+    }
+    answer = /[/+]json/.test(response.headers.get('Content-Type')) ? await response.json() : {};
   } catch (cause) {
     throw new NoAnswer('The edit lock’s server could not be reached.', { cause });
   }
-  if (response.status >= 500 && response.status !== 501) throw new NoAnswer(`The edit lock’s server answered ${response.status}.`);
-  return { status: response.type === 'opaqueredirect' ? 401 : response.status, body: answer, sentAt };
+  const { status, type } = response;
+  const noAnswer = (status >= 500 && status !== 501) || NOT_NOW.has(status);
+  if (noAnswer) throw new NoAnswer(`The edit lock’s server answered ${status}.`);
+  return { status: type === 'opaqueredirect' ? 401 : status, body: answer, sentAt };
 }
 
-/** Spring Security's token: from the page's head, else the form's own field, else the cookie. */
-function csrf(form) {
+/** Whether the edit lock itself has answered, and not a filter before it. */
+function isProblem(response) {
+  return response.headers.get('Content-Type')?.startsWith('application/problem+json');
+}
+
+/**
+ * Spring Security's token. It is in the page's head or in the form; or in a cookie, and then a server made for scripts
+ * (`csrf.spa()`) takes only the cookie's, while others take only the page's. So the second is tried where the first is refused.
+ */
+function csrfTokens(form) {
   const meta = (name) => document.querySelector(`meta[name="${name}"]`)?.content;
-  const token = meta('_csrf') || form.elements.namedItem('_csrf')?.value;
-  if (token) return { [meta('_csrf_header') || 'X-CSRF-TOKEN']: token };
-  const cookie = /(?:^|;\s*)XSRF-TOKEN=([^;]+)/.exec(document.cookie);
-  return cookie ? { 'X-XSRF-TOKEN': decodeURIComponent(cookie[1]) } : {};
+  const inPage = meta('_csrf') || form.elements.namedItem('_csrf')?.value;
+  const inCookie = /(?:^|;\s*)XSRF-TOKEN=([^;]+)/.exec(document.cookie)?.[1];
+  const tokens = [];
+  if (inPage) tokens.push({ [meta('_csrf_header') || (inCookie ? 'X-XSRF-TOKEN' : 'X-CSRF-TOKEN')]: inPage });
+  if (inCookie) tokens.push({ 'X-XSRF-TOKEN': decodeURIComponent(inCookie) });
+  return tokens;
 }
 
 // ---- Drafts. Each page writes a draft of its own, so that none ever replaces another's. It holds what a person has typed:

@@ -39,7 +39,8 @@ class EditLock {
   #fenceAtOpening;
   #confirmed; // { sentAt, expiresInMs, renewInMs } of the newest confirmation
   #running = null; // the one request under way
-  #submitting = false;
+  #saveAsked = false; // Save was pressed, and waits for the lock to be confirmed
+  #submitting = false; // the form is on its way
   #draftsOffered = false;
   #timers = {};
   #listening = new AbortController();
@@ -135,7 +136,7 @@ class EditLock {
 
   #acquire() {
     this.#show('acquiring');
-    return this.#runAlone(() => this.#take(), () => this.#retry(() => this.#acquire()));
+    return this.#runAlone(() => this.#token ?? this.#take(), () => this.#retry(() => this.#acquire()));
   }
 
   async #take() {
@@ -227,7 +228,7 @@ class EditLock {
     const { owner, since, mine, fence } = ended ? { owner: this.#shown.owner } : seen;
     const text = ended ? 'ended' : mine ? 'mine' : 'held-by-other';
     this.#show('held-by-other', { text, owner, since, mine, fence, old, ended });
-    if (!ended) this.#next(Math.min(SLOWEST_MS, Math.max(1_000, seen.expiresInMs / 3)), () => this.#look());
+    if (!ended) this.#next(Math.min(SLOWEST_MS, Math.max(1_000, seen.expiresInMs / 3)), () => document.hidden || this.#look());
   }
 
   #refuse(status) {
@@ -249,15 +250,16 @@ class EditLock {
   #show(state, shown = {}) {
     if (this.#state === 'lost') return;
     const previous = this.#state;
+    const told = this.#shown.text;
     this.#state = state;
     this.#shown = { text: state, ...shown };
     const onChange = this.#options.take === 'change' && !shown.refused;
     const mayEdit = state === 'held' || state === 'uncertain' || (onChange && (state === 'viewing' || state === 'acquiring'));
     const maySave = !this.#submitting && (state === 'held' || (onChange && state === 'viewing'));
     this.#panel.show(state, this.#shown, { mayEdit, maySave });
-    if (state === previous && this.#form.dataset.bitjangState) return;
     this.#form.dataset.bitjangState = state;
     const { text: reason, owner, since, mine, fence } = this.#shown;
+    if (state === previous && reason === told) return;
     const detail = { state, previous, reason, owner, since, mine, fence };
     this.#form.dispatchEvent(new CustomEvent('bitjang:state', { bubbles: true, detail }));
   }
@@ -317,23 +319,23 @@ class EditLock {
     this.#writeDraft();
     if (!this.#token || this.#submitting) return;
     // The server cuts the lease to seconds: free soon, but a reload still finds it.
-    this.#ask('POST', { path: '/leave', token: this.#token, keepalive: true, timeoutMs: 0 }).catch(() => {}); // nobody is left to tell
+    const left = this.#ask('POST', { path: '/leave', token: this.#token, keepalive: true, timeoutMs: 0 });
+    left.catch(() => {}); // nobody is left to be told
     if (persisted) this.#show('uncertain', this.#shown);
     Object.values(this.#timers).forEach(clearTimeout);
   }
 
   async #submit(event) {
     if (event.defaultPrevented || event.submitter?.hasAttribute('data-bitjang-free')) return;
-    if (this.#state === 'held' && !this.#running && !this.#submitting && this.#leaseLeft() > this.#confirmed.expiresInMs / 3) {
-      return this.#submitted(event);
-    }
+    const fresh = this.#state === 'held' && !this.#running && this.#leaseLeft() > this.#confirmed.expiresInMs / 3;
+    if (fresh && !this.#submitting && !this.#saveAsked) return this.#submitted(event);
     event.preventDefault();
-    if (this.#submitting || this.#state === 'lost' || this.#state === 'held-by-other' || this.#shown.refused) return;
-    this.#submitting = true; // a second click while this one waits for the lock is the same save
-    const waitsFor = this.#token ? this.renew() : this.#state === 'acquiring' ? this.#running : this.#acquire();
-    await waitsFor;
-    this.#submitting = false;
-    if (this.#state === 'held') this.#form.requestSubmit(event.submitter);
+    const mayHold = this.#token || (this.#options.take === 'change' && this.#state === 'viewing' && !this.#shown.refused);
+    if (!mayHold || this.#submitting || this.#saveAsked) return;
+    this.#saveAsked = true; // a second click while this one waits is the same save
+    await (this.#token ? this.renew() : this.#acquire());
+    this.#saveAsked = false;
+    if (this.#state === 'held' && this.#leaseLeft() > 0) this.#form.requestSubmit(event.submitter);
   }
 
   #submitted(event) {

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
@@ -64,6 +65,8 @@ final class Stage implements AutoCloseable {
         application = SpringApplication.run(
                 NotesApplication.class,
                 "--server.port=0",
+                                        "--spring.main.banner-mode=off",
+                                        "--logging.level.root=warn",
                 "--spring.datasource.url=jdbc:h2:mem:notes;DB_CLOSE_DELAY=-1");
         playwright = Playwright.create(
                 new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
@@ -86,8 +89,30 @@ final class Stage implements AutoCloseable {
         return abort(reason);
     }
 
-    String address() {
-        return "http://localhost:" + application.getEnvironment().getProperty("local.server.port");
+    private static ConfigurableApplicationContext start(String... more) {
+        return SpringApplication.run(
+                NotesApplication.class,
+                Stream.concat(
+                                Stream.of(
+                                        "--server.port=0",
+                                        "--spring.main.banner-mode=off",
+                                        "--logging.level.root=warn",
+                                        "--spring.datasource.url=jdbc:h2:mem:notes;DB_CLOSE_DELAY=-1"),
+                                Stream.of(more))
+                        .toArray(String[]::new));
+    }
+
+    private static String addressOf(ConfigurableApplicationContext server) {
+        return "http://localhost:" + server.getEnvironment().getProperty("local.server.port");
+    }
+
+    /** A profile signed in at a second server on the same database, which is protected in the way for pages made of scripts. */
+    BrowserContext contextOfScripts(String person) {
+        ConfigurableApplicationContext server = start("--notes.scripts=true");
+        BrowserContext context = browser.newContext(new Browser.NewContextOptions().setBaseURL(addressOf(server)));
+        context.onClose(closed -> server.close());
+        signIn(context.newPage(), person);
+        return context;
     }
 
     Notes notes() {
@@ -106,14 +131,16 @@ final class Stage implements AutoCloseable {
     /** A browser profile of its own in which this person is signed in. */
     BrowserContext contextOf(String person, Browser.NewContextOptions options) {
         String state = signedIn.computeIfAbsent(person, this::signIn);
-        BrowserContext context = browser.newContext(
-                options.setBaseURL(address()).setViewportSize(800, 500).setStorageState(state));
+        BrowserContext context = browser.newContext(options.setBaseURL(addressOf(application))
+                .setViewportSize(800, 500)
+                .setStorageState(state));
         context.setDefaultTimeout(PATIENCE_MS);
         return context;
     }
 
     private String signIn(String person) {
-        try (BrowserContext context = browser.newContext(new Browser.NewContextOptions().setBaseURL(address()))) {
+        try (BrowserContext context =
+                browser.newContext(new Browser.NewContextOptions().setBaseURL(addressOf(application)))) {
             signIn(context.newPage(), person);
             return context.storageState();
         }
@@ -136,7 +163,7 @@ final class Stage implements AutoCloseable {
                         new BrowserType.LaunchPersistentContextOptions()
                                 .setExecutablePath(executable)
                                 .setArgs(Chromium.FLAGS)
-                                .setBaseURL(address()));
+                                .setBaseURL(addressOf(application)));
     }
 
     @Override

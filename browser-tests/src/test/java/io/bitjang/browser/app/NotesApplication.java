@@ -15,10 +15,12 @@ import io.bitjang.spring.web.EditLockVersions;
 import java.security.Principal;
 import java.time.Duration;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.CsrfConfigurer;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
@@ -74,8 +76,12 @@ public class NotesApplication {
         };
     }
 
+    /** Protected against forged requests as Spring does it by itself, or as it does for pages made of scripts. */
     @Bean
-    SecurityFilterChain security(HttpSecurity http) throws Exception {
+    SecurityFilterChain security(HttpSecurity http, @Value("${notes.scripts:false}") boolean scripts) throws Exception {
+        if (scripts) {
+            http.csrf(CsrfConfigurer::spa);
+        }
         return http.authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
                 .formLogin(withDefaults())
                 .build();

@@ -11,6 +11,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseBody;
 
 /** An editor whose lock is taken by the script (GET /notes/1), and one whose lock the server takes (POST /notes/1/edit). */
 @Controller
@@ -41,6 +42,18 @@ class NotesPages {
         model.addAttribute("lang", lang);
         model.addAttribute("mayTakeOver", boss ? "true" : null);
         return "note";
+    }
+
+    @GetMapping("/plain/{id}")
+    String plain(@PathVariable String id, Model model) {
+        model.addAttribute("note", notes.find(id).orElseThrow());
+        return "plain";
+    }
+
+    @PostMapping("/notes/preview")
+    @ResponseBody
+    String preview(@RequestParam String text) {
+        return text;
     }
 
     @PostMapping("/notes/{id}/edit")

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.browser;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.Page;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What the script believes about time, seen from inside the page. */
+class TimingTest extends BrowserTest {
+    /**
+     * Notes when each request is sent and each state is reached, with Save on or off; answers come later by {@code window.late}
+     * milliseconds; and the wall clock goes ahead by {@code window.slept}, as it does while a computer sleeps.
+     */
+    private static final String WATCHED = """
+            window.sent = [];
+            window.states = [];
+            window.slept = 0;
+            const { fetch, Date: { now } } = window;
+            Date.now = () => now() + window.slept;
+            window.fetch = async (url, options) => {
+              const request = { method: options.method, at: performance.now() };
+              window.sent.push(request);
+              const answer = await fetch(url, options);
+              const late = window.late?.[options.method] ?? 0;
+              if (late) await new Promise(resolve => setTimeout(resolve, late));
+              request.answeredAt = performance.now();
+              return answer;
+            };
+            document.addEventListener('bitjang:state', (event) => window.states.push(
+              event.detail.state + (document.querySelector('form button:not([type])').disabled ? '' : ', Save on')));""";
+
+    @Test
+    void lock_is_renewed_after_a_third_of_the_lease() {
+        Page kim = watched("");
+        awaitState(kim, "held");
+        kim.waitForFunction("sent.filter(each => each.method === 'PATCH').length >= 3");
+        List<Double> times = numbers(kim, "sent.map(each => each.at)");
+        for (int i = 1; i < 4; i++) {
+            assertThat(times.get(i) - times.get(i - 1)).isBetween(1_300.0, 4_000.0);
+        }
+        assertThat(kim.evaluate("states")).isEqualTo(List.of("acquiring", "held, Save on"));
+    }
+
+    @Test
+    void lease_counts_from_when_the_request_was_sent() {
+        Page kim = watched("window.late = { PUT: 2500 };");
+        awaitState(kim, "held");
+        kim.waitForFunction("sent.some(each => each.method === 'PATCH')");
+        List<Double> times = numbers(kim, "[sent[0].answeredAt, sent[1].at]");
+        assertThat(times.get(1) - times.get(0))
+                .isLessThan(1_000); // a third of the lease after the answer would be 1333
+    }
+
+    @Test
+    void answer_that_comes_after_the_lease_is_worth_nothing() {
+        Page kim = watched("window.late = { PUT: 4100 };");
+        awaitState(kim, "lost");
+        assertThat(kim.evaluate("states")).isEqualTo(List.of("acquiring", "uncertain", "lost"));
+    }
+
+    @Test
+    void page_that_wakes_up_confirms_the_lock_before_save_is_on_again() {
+        Page kim = watched("");
+        awaitState(kim, "held");
+        kim.evaluate("() => { slept += 60_000; document.dispatchEvent(new Event('visibilitychange')); }");
+        kim.waitForFunction("states.length >= 4");
+        assertThat(kim.evaluate("states"))
+                .isEqualTo(List.of("acquiring", "held, Save on", "uncertain", "held, Save on"));
+    }
+
+    @Test
+    void save_with_an_old_confirmation_renews_first() {
+        Page kim = watched("");
+        awaitState(kim, "held");
+        text(kim).fill("after");
+        callsSinceLastLook();
+        kim.evaluate("() => { slept += 3_500; document.querySelector('form button:not([type])').click(); }");
+        kim.waitForURL("**/saved");
+        assertThat(callsSinceLastLook()).contains("PATCH");
+    }
+
+    @Test
+    void page_that_was_kept_for_the_back_button_confirms_the_lock_when_it_is_shown_again() {
+        Page kim = watched("");
+        awaitState(kim, "held");
+        callsSinceLastLook();
+        kim.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
+        awaitState(kim, "uncertain");
+        assertThat(save(kim)).isDisabled();
+        kim.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
+        awaitState(kim, "held");
+        assertThat(callsSinceLastLook()).startsWith("POST/leave", "PATCH");
+    }
+
+    private Page watched(String more) {
+        BrowserContext context = profileOf("kim");
+        context.addInitScript(WATCHED + more);
+        return edit(context, stage.newNote("text"));
+    }
+
+    private static List<Double> numbers(Page page, String expression) {
+        return ((List<?>) page.evaluate(expression))
+                .stream().map(number -> ((Number) number).doubleValue()).toList();
+    }
+}
