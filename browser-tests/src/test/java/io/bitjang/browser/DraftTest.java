@@ -62,11 +62,8 @@ class DraftTest extends BrowserTest {
         page.navigate("/");
         context.clearCookies();
         Stage.signIn(page, "lee");
-        page.navigate("/notes/" + note + "?boss=true");
-        page.locator(".bitjang").waitFor();
-        awaitState(page, "held-by-other");
-        page.locator(".bitjang input").fill("My turn");
-        action(page, "take-over").click();
+        page.waitForCondition(() -> lock(note).isEmpty());
+        page.navigate("/notes/" + note);
         awaitState(page, "held");
         assertThat(action(page, "restore")).hasCount(0);
         page.evaluate("async () => (await import('/bitjang/bitjang-edit-lock.js')).clearDrafts()");

@@ -9,12 +9,12 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.PlaywrightException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The network, the tab, the browser or the computer goes away. */
 class OutageTest extends BrowserTest {
@@ -63,7 +63,7 @@ class OutageTest extends BrowserTest {
         action(kim, "reload").click();
         awaitState(kim, "held");
         assertThat(text(kim)).hasValue("text");
-        assertThat(kim.locator(".bitjang-draft")).containsText("not saved");
+        assertThat(kim.locator(".bitjang-draft")).containsText("unsaved text");
         picture(kim, "held-with-draft");
         action(kim, "restore").click();
         assertThat(text(kim)).hasValue("typed without a network");
@@ -71,7 +71,8 @@ class OutageTest extends BrowserTest {
     }
 
     @Test
-    void computer_that_slept_longer_than_the_lease_has_lost_it_when_it_wakes(@TempDir Path profile) {
+    void computer_that_slept_longer_than_the_lease_has_lost_it_when_it_wakes() throws IOException {
+        Path profile = newProfile();
         String note = stage.newNote("text");
         Page kim = inOwnProcess(profile, note);
         text(kim).fill("typed before the sleep");
@@ -121,7 +122,8 @@ class OutageTest extends BrowserTest {
     }
 
     @Test
-    void lock_of_a_killed_browser_is_free_after_the_lease(@TempDir Path profile) {
+    void lock_of_a_killed_browser_is_free_after_the_lease() throws IOException {
+        Path profile = newProfile();
         String note = stage.newNote("text");
         inOwnProcess(profile, note);
         Page lee = edit(profileOf("lee"), note);
@@ -134,6 +136,10 @@ class OutageTest extends BrowserTest {
         assertThat(callsSinceLastLook()).doesNotContain("POST/leave");
         action(lee, "reload").click();
         awaitState(lee, "held");
+    }
+
+    private static Path newProfile() throws IOException {
+        return Files.createTempDirectory(Path.of("target").toAbsolutePath(), "profile");
     }
 
     private Page inOwnProcess(Path profile, String note) {

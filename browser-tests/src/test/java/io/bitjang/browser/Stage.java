@@ -65,8 +65,8 @@ final class Stage implements AutoCloseable {
         application = SpringApplication.run(
                 NotesApplication.class,
                 "--server.port=0",
-                                        "--spring.main.banner-mode=off",
-                                        "--logging.level.root=warn",
+                "--spring.main.banner-mode=off",
+                "--logging.level.root=warn",
                 "--spring.datasource.url=jdbc:h2:mem:notes;DB_CLOSE_DELAY=-1");
         playwright = Playwright.create(
                 new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
