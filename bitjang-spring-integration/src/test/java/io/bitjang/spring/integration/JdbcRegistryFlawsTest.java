@@ -33,6 +33,19 @@ class JdbcRegistryFlawsTest extends OnRegistry {
     }
 
     @Test
+    void tryLock_of_100_ms_ends_in_time_while_statements_fail() {
+        Lock lock = registry.obtain(key);
+        source.statementsFail();
+        long begin = System.nanoTime();
+
+        assertThatExceptionOfType(LockingFailException.class)
+                .isThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS));
+
+        assertThat(millisSince(begin)).isBetween(90L, 3000L);
+        assertThat(source.refused()).isLessThan(100);
+    }
+
+    @Test
     void tryLock_of_100_ms_ends_in_time_while_the_database_hangs() {
         Lock lock = registry.obtain(key);
         source.hangs();

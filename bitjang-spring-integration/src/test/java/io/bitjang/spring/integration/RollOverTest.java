@@ -19,8 +19,6 @@ import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.integration.jdbc.lock.DefaultLockRepository;
-import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.leader.DefaultCandidate;
 import org.springframework.integration.leader.event.DefaultLeaderEventPublisher;
 import org.springframework.integration.leader.event.OnFailedToAcquireMutexEvent;
@@ -29,7 +27,6 @@ import org.springframework.integration.support.leader.LockRegistryLeaderInitiato
 import org.springframework.integration.support.locks.DefaultLockRegistry;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.LockRegistry;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /** A cluster moves from Spring Integration's registry on JDBC to Bitjang's while its work goes on. */
 class RollOverTest extends OnRegistry {
@@ -39,18 +36,15 @@ class RollOverTest extends OnRegistry {
     /** Long enough for a busy machine's answer that another has the lock. */
     private static final Duration WORTH_A_WAIT = Duration.ofMillis(700);
 
-    private final String prefix =
-            "T" + UUID.randomUUID().toString().substring(0, 8).toUpperCase(java.util.Locale.ROOT) + "_";
+    private OldRegistry old;
     private LockRegistry<?> oldNode;
     private BitjangLockRegistry transitional;
     private BitjangLockRegistry newNode;
 
     @BeforeEach
     void nodes() {
-        database.execute("CREATE TABLE " + prefix + "LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,"
-                + " CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP(3) NOT NULL, EXPIRED_AFTER TIMESTAMP(3) NOT NULL,"
-                + " PRIMARY KEY (LOCK_KEY, REGION))");
-        oldNode = old();
+        old = new OldRegistry(database, pool);
+        oldNode = old.node();
         transitional = transitional(locks);
         newNode = otherNode;
     }
@@ -58,28 +52,16 @@ class RollOverTest extends OnRegistry {
     @AfterEach
     void dropTable() {
         threads.shutdownNow();
-        database.execute("DROP TABLE " + prefix + "LOCK");
-    }
-
-    /** A node of its own: each has another client id. */
-    private JdbcLockRegistry old() {
-        DefaultLockRepository repository = new DefaultLockRepository(pool);
-        repository.setPrefix(prefix);
-        repository.setTransactionManager(new JdbcTransactionManager(pool));
-        repository.afterPropertiesSet();
-        repository.afterSingletonsInstantiated();
-        JdbcLockRegistry jdbc = new JdbcLockRegistry(repository, Duration.ofMinutes(5));
-        jdbc.setIdleBetweenTries(Duration.ofMillis(5));
-        return jdbc;
+        old.close();
     }
 
     private BitjangLockRegistry transitional(Locks nodesLocks) {
-        return new BitjangLockRegistry(nodesLocks).alongside(old());
+        return new BitjangLockRegistry(nodesLocks).alongside(old.node());
     }
 
     @Test
     void work_never_overlaps_while_old_and_transitional_nodes_run() throws Exception {
-        assertNeverTwoAtOnce(oldNode, transitional, old(), transitional(otherLocks));
+        assertNeverTwoAtOnce(oldNode, transitional, old.node(), transitional(otherLocks));
     }
 
     @Test

@@ -2,7 +2,9 @@
 package io.bitjang.spring.integration;
 
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.sql.Connection;
 import java.sql.SQLTransientConnectionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,6 +17,7 @@ final class Switch {
     private final DataSource dataSource;
     private final AtomicInteger refused = new AtomicInteger();
     private volatile boolean off;
+    private volatile boolean failing;
     private volatile @Nullable CountDownLatch hanging;
 
     Switch(DataSource target) {
@@ -33,12 +36,29 @@ final class Switch {
                         refused.incrementAndGet();
                         throw new SQLTransientConnectionException("The database is down", "08001");
                     }
-                    try {
-                        return method.invoke(target, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
+                    Object answer = invoke(target, method, arguments);
+                    return failing && answer instanceof Connection connection ? failing(connection) : answer;
                 });
+    }
+
+    /** A connection that is there, and fails when it is used. */
+    private Connection failing(Connection target) {
+        return (Connection) Proxy.newProxyInstance(
+                Switch.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (failing && method.getName().equals("prepareStatement")) {
+                        refused.incrementAndGet();
+                        throw new SQLTransientConnectionException("The server is going down", "08006");
+                    }
+                    return invoke(target, method, arguments);
+                });
+    }
+
+    private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
     }
 
     DataSource dataSource() {
@@ -49,6 +69,11 @@ final class Switch {
         off = true;
     }
 
+    /** Connections can be had, but each statement fails. */
+    void statementsFail() {
+        failing = true;
+    }
+
     /** No answer at all. */
     void hangs() {
         hanging = new CountDownLatch(1);
@@ -56,6 +81,7 @@ final class Switch {
 
     void works() {
         off = false;
+        failing = false;
         CountDownLatch latch = hanging;
         hanging = null;
         if (latch != null) {
