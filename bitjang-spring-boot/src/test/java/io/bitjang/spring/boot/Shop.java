@@ -51,6 +51,7 @@ final class Shop implements AutoCloseable {
                 "spring.datasource.url=" + Apps.h2(),
                 "management.endpoints.web.exposure.include=*",
                 "management.endpoint.health.show-details=always",
+                "spring.data.jpa.repositories.enabled=false",
                 "spring.autoconfigure.exclude=org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
                 "bitjang.edit-locks.types=order"));
         all.addAll(Arrays.asList(properties));

@@ -3,7 +3,6 @@ package io.bitjang.spring.boot.starter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.bitjang.Lease;
 import io.bitjang.Locks;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,17 +12,12 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.util.ClassUtils;
 
 /** An application that has the starter and a database driver, and nothing else. */
-@ExtendWith(OutputCaptureExtension.class)
 class StarterTest {
 
     /** What spring-boot-starter-jdbc has anyway. */
@@ -38,38 +32,6 @@ class StarterTest {
             "org.springframework",
             "org.springframework.boot",
             "org.yaml");
-
-    @Test
-    void the_application_of_the_first_page_runs(CapturedOutput output) {
-        try (ConfigurableApplicationContext context = SpringApplication.run(ReportApplication.class)) {
-            assertThat(output.getOut()).contains("The report is written");
-            assertThat(context.getBean(Locks.class)).isNotNull();
-        }
-    }
-
-    @Test
-    void while_another_node_writes_the_report_it_is_skipped(CapturedOutput output) {
-        String url = "--spring.datasource.url=jdbc:h2:mem:nodes;DB_CLOSE_DELAY=-1";
-        try (ConfigurableApplicationContext first = SpringApplication.run(ReportApplication.class, url);
-                Lease writing = first.getBean(Locks.class)
-                        .lease("nightly-report")
-                        .tryAcquire()
-                        .orElseThrow()) {
-            assertThat(writing.isHeld()).isTrue();
-            SpringApplication.run(ReportApplication.class, url).close();
-        }
-        assertThat(output.getOut()).containsOnlyOnce("The report is written");
-    }
-
-    @Test
-    void the_page_shows_just_that_application() throws IOException {
-        String page = Files.readString(Path.of("../docs/getting-started.md"));
-        String source =
-                Files.readString(Path.of("src/test/java/io/bitjang/spring/boot/starter/ReportApplication.java"));
-        String shown = source.substring(source.indexOf("@SpringBootApplication"));
-        assertThat(page).contains("```java\n" + shown + "```");
-        assertThat(shown.lines().filter(line -> !line.isBlank())).hasSizeLessThanOrEqualTo(20);
-    }
 
     @Test
     void it_starts_without_actuator_micrometer_web_and_jpa() {
