@@ -9,6 +9,7 @@ import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
 import io.bitjang.LockName;
 import io.bitjang.Wait;
+import io.bitjang.testkit.TestDatabases;
 import java.io.IOException;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -19,6 +20,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -32,16 +34,23 @@ class LockTemplateTest extends OnSpring {
         TracedTransactions transactions(DataSource dataSource, Trace trace) {
             return new TracedTransactions(dataSource, trace);
         }
+
+        @Bean
+        DataSourceTransactionManager elsewhere() {
+            return new DataSourceTransactionManager(TestDatabases.h2().dataSource());
+        }
     }
 
     private LockTemplate template;
     private TransactionTemplate tx;
+    private TransactionTemplate elsewhere;
 
     @BeforeEach
     void start() {
         AnnotationConfigApplicationContext context = context(Application.class);
         template = context.getBean(LockTemplate.class);
-        tx = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+        tx = new TransactionTemplate(context.getBean("transactions", PlatformTransactionManager.class));
+        elsewhere = new TransactionTemplate(context.getBean("elsewhere", PlatformTransactionManager.class));
     }
 
     @Test
@@ -110,6 +119,16 @@ class LockTemplateTest extends OnSpring {
                 .isInstanceOf(PessimisticLockingFailureException.class);
 
         assertThat(balance()).isZero();
+    }
+
+    @Test
+    void commit_elsewhere_is_refused_if_the_loss_of_the_lock_is_known() {
+        LockTemplate brief = template.lasting(Duration.ofMillis(200)).maxHold(Duration.ofMillis(100));
+
+        assertThatThrownBy(() -> brief.run(lock, Wait.none(), () -> elsewhere.executeWithoutResult(s -> await(lost))))
+                .isInstanceOf(PessimisticLockingFailureException.class)
+                .hasMessageContaining("must not be committed");
+        template.run(lock, Wait.upTo(PATIENCE), () -> elsewhere.executeWithoutResult(s -> {}));
     }
 
     @Test

@@ -291,7 +291,7 @@ class LockedGuardTest extends OnSpring {
     @Test
     void commit_under_a_session_lock_that_is_known_to_be_lost_is_refused() {
         List<Connection> sessions = new CopyOnWriteArrayList<>();
-        CountDownLatch lost = new CountDownLatch(1);
+        CountDownLatch died = new CountDownLatch(1);
         locks = closing(Locks.builder(lockPool)
                 .sessionDataSource(new DelegatingDataSource(database.dataSource()) {
                     @Override
@@ -302,7 +302,7 @@ class LockedGuardTest extends OnSpring {
                 })
                 .listener(event -> {
                     if (event.kind() == LockEvent.Kind.LOST) {
-                        lost.countDown();
+                        died.countDown();
                     }
                 })
                 .build());
@@ -313,7 +313,7 @@ class LockedGuardTest extends OnSpring {
                         () -> tx().execute(s -> {
                             add(1);
                             sessions.forEach(LockedGuardTest::end);
-                            await(lost);
+                            await(died);
                             return true;
                         })))
                 .isInstanceOf(PessimisticLockingFailureException.class)

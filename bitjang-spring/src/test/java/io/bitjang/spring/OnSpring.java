@@ -60,6 +60,9 @@ public abstract class OnSpring {
     /** What happened: the locks of {@link #locks} are noted as {@code lock} and {@code unlock}. */
     protected final List<String> trace = new CopyOnWriteArrayList<>();
 
+    /** A lock of {@link #locks} was lost. */
+    protected final CountDownLatch lost = new CountDownLatch(1);
+
     private final Deque<AutoCloseable> closings = new ArrayDeque<>();
 
     /** The database. */
@@ -119,6 +122,7 @@ public abstract class OnSpring {
         switch (event.kind()) {
             case ACQUIRED, TAKEN_OVER, HANDED_OVER -> trace.add("lock");
             case RELEASED -> trace.add("unlock");
+            case LOST -> lost.countDown();
             default -> {}
         }
     }

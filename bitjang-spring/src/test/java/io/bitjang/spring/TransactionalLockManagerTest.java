@@ -10,6 +10,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.LockId;
+import io.bitjang.LockingFailException;
 import io.bitjang.NoLockException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
@@ -222,6 +223,30 @@ class TransactionalLockManagerTest extends OnSpring {
                 .isInstanceOfAny(UnexpectedRollbackException.class, NoLockException.class);
 
         assertThat(balance()).isZero();
+    }
+
+    /** PostgreSQL's guards don't shut each other out; elsewhere the inner one waits for the outer until the database gives up. */
+    @Test
+    void new_transaction_inside_that_checks_the_same_lock_waits_for_the_outer_one_but_on_postgresql() {
+        LockId id = take();
+        TransactionTemplate inner = transaction();
+        inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+
+        Throwable refused = catchThrowable(() -> transaction().executeWithoutResult(tx -> {
+            manager.checkLock(id);
+            inner.executeWithoutResult(s -> {
+                if (name.matches("mysql|mariadb")) {
+                    jdbc.execute("SET SESSION innodb_lock_wait_timeout = 1");
+                }
+                manager.checkLock(id);
+            });
+        }));
+
+        if (name.equals("postgresql")) {
+            assertThat(refused).isNull();
+        } else {
+            assertThat(refused).isInstanceOf(LockingFailException.class);
+        }
     }
 
     @Test
