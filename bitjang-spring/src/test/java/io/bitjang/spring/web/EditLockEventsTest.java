@@ -201,6 +201,18 @@ class EditLockEventsTest {
     }
 
     @Test
+    void endpoints_are_where_the_settings_say() throws Exception {
+        EditLockSettings elsewhere =
+                EditLockSettings.ofTypes("order").withPollInterval(QUICK).withBasePath("/my/locks");
+        try (EditServer server = new EditServer(pool, Locks.builder(pool), elsewhere);
+                Ear ear = new Ear(server.person("lee"), "//my/locks/events")) {
+            server.person("kim").take("//my/locks" + lock, TAB).is(201);
+            assertThat(ear.about(name)).contains("kim");
+            server.person("kim").get(lock).is(404);
+        }
+    }
+
+    @Test
     void number_of_listeners_has_a_limit_and_places_become_free() throws Exception {
         try (EditServer server = new EditServer(
                 pool,

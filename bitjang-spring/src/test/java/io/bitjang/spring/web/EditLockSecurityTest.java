@@ -195,6 +195,12 @@ class EditLockSecurityTest {
     }
 
     @Test
+    void version_that_nobody_can_check_is_refused() {
+        kim.take(lock, TAB, "If-Match", "\"1\"").isProblem(501, "no-versions");
+        nothingHasChanged();
+    }
+
+    @Test
     void token_in_a_url_is_refused() {
         kim.send("POST", lock + "/leave?lid=" + taken.token(), "{}").isProblem(400, "bad-request");
         kim.send("PATCH", lock + "?lid=" + taken.token(), null).isProblem(400, "bad-request");

@@ -3,17 +3,20 @@ package io.bitjang.spring.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Someone with a browser tab; without a name, someone who is not signed in. */
@@ -21,6 +24,7 @@ final class Person {
 
     static final String BASE = "/bitjang/edit-locks";
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final JsonMapper JSON = new JsonMapper();
 
     /** What came back. */
@@ -123,9 +127,11 @@ final class Person {
 
     static Answer exchange(HttpRequest request) {
         try {
-            HttpResponse<String> response = CLIENT.send(request, HttpResponse.BodyHandlers.ofString());
+            // the client's own limit does not cover a body that never ends
+            HttpResponse<String> response = CLIENT.sendAsync(request, HttpResponse.BodyHandlers.ofString())
+                    .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             return new Answer(response.statusCode(), response.headers().map(), response.body());
-        } catch (IOException e) {
+        } catch (ExecutionException | TimeoutException e) {
             throw new IllegalStateException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
