@@ -83,6 +83,7 @@ final class EditServer implements AutoCloseable {
         SecurityFilterChain security(HttpSecurity http) throws Exception {
             return http.authorizeHttpRequests(requests -> requests.anyRequest().permitAll())
                     .httpBasic(Customizer.withDefaults())
+                    .headers(headers -> headers.cacheControl(cache -> cache.disable())) // that is ours to send
                     .csrf(csrf -> csrf.csrfTokenRepository(CookieCsrfTokenRepository.withHttpOnlyFalse())
                             .csrfTokenRequestHandler(new CsrfTokenRequestAttributeHandler()))
                     .build();
