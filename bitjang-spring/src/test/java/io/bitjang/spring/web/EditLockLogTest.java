@@ -26,7 +26,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** A lock id stands in no log line, however much is logged. In a JVM of its own, where everything is logged. */
 class EditLockLogTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
 
     @Test
     void lock_id_stands_in_no_log_line() {
