@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.beans.PropertyValue;
 import org.springframework.beans.PropertyValues;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -89,9 +90,8 @@ final class AggregateRepositoryFragment<T, ID> implements AggregateRepository<T,
             String name = BeanFactoryUtils.transformedBeanName(factory);
             if (repository == beans.getType(name) && beans.containsBeanDefinition(name)) {
                 PropertyValues properties = beans.getMergedBeanDefinition(name).getPropertyValues();
-                if (properties.contains("entityManager")
-                        && properties.getPropertyValue("entityManager").getValue()
-                                instanceof RuntimeBeanReference reference) {
+                PropertyValue property = properties.getPropertyValue("entityManager");
+                if (property != null && property.getValue() instanceof RuntimeBeanReference reference) {
                     names.add(reference.getBeanName());
                 }
             }

@@ -3,6 +3,7 @@ package io.bitjang.spring.internal;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -49,7 +50,10 @@ final class LockKey {
         this.text = text;
         this.where = where;
         this.beans = beans;
-        this.names = new DefaultParameterNameDiscoverer().getParameterNames(carrier);
+        @Nullable String @Nullable [] discovered = new DefaultParameterNameDiscoverer().getParameterNames(carrier);
+        this.names = discovered == null
+                ? null
+                : Arrays.stream(discovered).map(String::valueOf).toArray(String[]::new);
         this.parts = parse();
         Set<String> known = known(carrier.getParameterCount());
         for (Expression part : parts) {

@@ -32,7 +32,7 @@ public final class LockScopes implements TransactionExecutionListener {
     private final Supplier<Locks> locks;
     private final Supplier<@Nullable SpringTransactions> transactions;
     private final Consumer<String> warnings;
-    private final ThreadLocal<@Nullable Scope> current = new NamedThreadLocal<>("Calls under locks");
+    private final ThreadLocal<Scope> current = new NamedThreadLocal<>("Calls under locks");
     private final ThreadLocal<Set<Holding>> kept =
             NamedThreadLocal.withInitial("Locks that transactions keep", ConcurrentHashMap::newKeySet);
     private final Set<String> warned = ConcurrentHashMap.newKeySet();

@@ -176,7 +176,7 @@ final class Guarded {
     }
 
     private Set<String> known() {
-        String[] names = NAMES.getParameterNames(method);
+        @Nullable String @Nullable [] names = NAMES.getParameterNames(method);
         Stream<String> indexed =
                 IntStream.range(0, method.getParameterCount()).boxed().flatMap(i -> Stream.of("#p" + i, "#a" + i));
         return Stream.concat(
