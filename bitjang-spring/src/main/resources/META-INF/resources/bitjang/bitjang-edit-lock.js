@@ -164,6 +164,7 @@ class EditLock {
 
   /** Confirms the lock now. Settles when the answer is there, whatever it says. */
   renew() {
+    if (!this.#token) return Promise.resolve();
     return this.#running ?? this.#run(async () => {
       if (!this.#form.isConnected) return this.#giveBack();
       const answer = await this.#ask('PATCH', { token: this.#token });

@@ -67,7 +67,11 @@ class LosingTest extends BrowserTest {
         kim.evaluate("""
                 async () => {
                   const { editLock } = await import('/bitjang/bitjang-edit-lock.js');
-                  await editLock(document.querySelector('form')).takeOver('again');
+                  const lock = editLock(document.querySelector('form'));
+                  await lock.takeOver('again');
+                  await lock.renew();
+                  await lock.release();
+                  lock.saved();
                 }""");
 
         awaitState(kim, "lost");
@@ -155,8 +159,16 @@ class LosingTest extends BrowserTest {
         Page kim = edit(profileOf("kim"), note);
         awaitState(kim, "held");
         text(kim).fill("after");
-        kim.evaluate(
-                "() => { const save = document.querySelector('form button:not([type])'); save.click(); save.click(); }");
+        Object sent = kim.evaluate("""
+                () => {
+                  let sent = 0;
+                  document.addEventListener('submit', (event) => { sent += event.defaultPrevented ? 0 : 1; });
+                  const save = document.querySelector('form button:not([type])');
+                  save.click();
+                  save.click();
+                  return sent;
+                }""");
+        assertThat(sent).isEqualTo(1);
         kim.waitForURL("**/saved");
         assertThat(stored(note).version()).isEqualTo(2);
         assertThat(stored(note).text()).isEqualTo("after");
