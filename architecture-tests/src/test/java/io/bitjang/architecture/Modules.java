@@ -47,8 +47,10 @@ final class Modules {
                 "bitjang-jpa/target/test-classes",
                 "bitjang-spring/target/test-classes",
                 "bitjang-spring-boot/target/test-classes",
+                "bitjang-spring-boot-starter/target/test-classes",
                 "bitjang-shedlock/target/test-classes",
                 "bitjang-spring-integration/target/test-classes",
+                "browser-tests/target/test-classes",
                 "architecture-tests/target/test-classes");
     }
 
