@@ -174,6 +174,10 @@ class SelfInvocationTest {
             new Fine(1).ship(ids.isEmpty() ? 1 : 2);
         }
 
+        public void shipBy(Fine another, long id) {
+            another.ship(id);
+        }
+
         // under the same lock already
         @Locked("order:#{#id}")
         public void shipAgain(long id) {

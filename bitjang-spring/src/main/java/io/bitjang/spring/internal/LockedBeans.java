@@ -123,8 +123,8 @@ public final class LockedBeans implements BeanPostProcessor, SmartInitializingSi
 
     private static boolean applies(Advisor advisor, Method method, Class<?> type) {
         return !(advisor instanceof PointcutAdvisor pointcut)
-                || pointcut.getPointcut().getClassFilter().matches(type)
-                        && pointcut.getPointcut().getMethodMatcher().matches(method, type);
+                || (pointcut.getPointcut().getClassFilter().matches(type)
+                        && pointcut.getPointcut().getMethodMatcher().matches(method, type));
     }
 
     private static int index(List<Advisor> advisors, Class<?> advice) {

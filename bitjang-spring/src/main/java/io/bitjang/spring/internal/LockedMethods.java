@@ -54,7 +54,7 @@ public final class LockedMethods {
     }
 
     private Optional<LockedMethod> read(Method method, Class<?> targetClass) {
-        if (ReflectionUtils.isObjectMethod(method) || method.isSynthetic() && !method.isBridge()) {
+        if (ReflectionUtils.isObjectMethod(method) || (method.isSynthetic() && !method.isBridge())) {
             return Optional.empty();
         }
         Class<?> userClass = ClassUtils.getUserClass(targetClass);
