@@ -88,11 +88,17 @@ final class DataSources {
 
     private List<String> names() {
         return Arrays.stream(beans.getBeanNamesForType(DataSource.class))
-                .filter(name -> !beans.containsBeanDefinition(name)
-                        || beans.getBeanDefinition(name).isAutowireCandidate()
-                                && (!(beans.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition)
-                                        || definition.isDefaultCandidate()))
+                .filter(this::isCandidate)
                 .toList();
+    }
+
+    private boolean isCandidate(String name) {
+        if (!beans.containsBeanDefinition(name)) {
+            return true;
+        }
+        return beans.getBeanDefinition(name).isAutowireCandidate()
+                && (!(beans.getMergedBeanDefinition(name) instanceof AbstractBeanDefinition definition)
+                        || definition.isDefaultCandidate());
     }
 
     private LocksStartException severalCandidates() {

@@ -151,6 +151,7 @@ final class LocksEndpoint {
     }
 
     private static InvalidEndpointRequestException bad(@Nullable String message) {
-        return new InvalidEndpointRequestException(message, message);
+        String reason = String.valueOf(message);
+        return new InvalidEndpointRequestException(reason, reason);
     }
 }
