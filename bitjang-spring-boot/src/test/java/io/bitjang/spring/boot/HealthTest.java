@@ -9,6 +9,7 @@ import io.bitjang.testkit.TestDatabases;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -73,6 +74,7 @@ class HealthTest {
 
     @ParameterizedTest
     @MethodSource("servers")
+    @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void it_is_down_in_time_when_the_database_does_not_answer_and_up_again_afterwards(String name) {
         TestDatabase database = TestDatabases.byName(name);
         try (TcpProxy proxy = TcpProxy.to(database)) {

@@ -100,7 +100,8 @@ class MetersTest {
         assertThat(gauge(registry, "held")).isNaN(); // and came back although the count is not there
         mayCount.countDown();
         await(counted);
-        while (Double.isNaN(gauge(registry, "held"))) {
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (Double.isNaN(gauge(registry, "held")) && System.nanoTime() < until) {
             Thread.onSpinWait();
         }
         assertThat(gauge(registry, "held")).isEqualTo(3);
