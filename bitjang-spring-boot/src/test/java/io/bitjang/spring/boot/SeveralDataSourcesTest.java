@@ -14,6 +14,8 @@ import io.bitjang.NoLockException;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -86,21 +88,24 @@ class SeveralDataSourcesTest {
         });
     }
 
-    @Test
-    void the_locks_of_a_routing_data_source_are_in_its_default_database() {
-        with(Routing.class).run(context -> {
-            Routing app = context.getBean(Routing.class);
-            KEY.set("second");
-            try {
-                LockId mine = context.getBean(Locks.class).manager().tryLock("order", "42");
-                assertThat(mine).isNotNull();
-            } finally {
-                KEY.remove();
-            }
-            assertThat(tables(app.first)).isTrue();
-            assertThat(tables(app.second)).isFalse();
-            assertJoins(context.getBean(LockManager.class), context.getBean(DataSource.class));
-        });
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void the_locks_of_a_routing_data_source_are_in_its_default_database(boolean ownPool) {
+        with(Routing.class)
+                .withPropertyValues("bitjang.pool.dedicated=" + ownPool)
+                .run(context -> {
+                    Routing app = context.getBean(Routing.class);
+                    KEY.set("second");
+                    try {
+                        LockId mine = context.getBean(Locks.class).manager().tryLock("order", "42");
+                        assertThat(mine).isNotNull();
+                    } finally {
+                        KEY.remove();
+                    }
+                    assertThat(tables(app.first)).isTrue();
+                    assertThat(tables(app.second)).isFalse();
+                    assertJoins(context.getBean(LockManager.class), context.getBean(DataSource.class));
+                });
     }
 
     @Test
