@@ -56,10 +56,13 @@ public class LockingConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockScopes bitjangLockScopes(ConfigurableListableBeanFactory beans) {
         return new LockScopes(
-                SingletonSupplier.of(() -> beans.getBean(Locks.class)), SingletonSupplier.ofNullable(() -> {
+                SingletonSupplier.of(() -> beans.getBean(Locks.class)),
+                SingletonSupplier.ofNullable(() -> {
                     @Nullable DataSource followed = followed(beans);
                     return followed == null ? null : new SpringTransactions(followed);
-                }));
+                }),
+                SingletonSupplier.ofNullable(
+                        () -> beans.getBeanProvider(LockObserver.class).getIfAvailable()));
     }
 
     @Bean

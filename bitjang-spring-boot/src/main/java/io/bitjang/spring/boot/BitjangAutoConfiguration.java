@@ -5,12 +5,13 @@ import io.bitjang.LockManager;
 import io.bitjang.Locks;
 import io.bitjang.admin.LockAdmin;
 import io.bitjang.spi.LockListener;
+import io.bitjang.spring.LockObserver;
 import io.bitjang.spring.TransactionalLockManager;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -72,12 +73,10 @@ public final class BitjangAutoConfiguration {
     @ConditionalOnBean(LockConnections.class)
     @Conditional(NoLockManager.class)
     TransactionalLockManager bitjangTransactionalLockManager(
-            Locks locks, LockConnections connections, ObjectProvider<LockObservations> observations) {
-        UnaryOperator<LockManager> observed = manager -> observations.stream()
-                .findFirst()
-                .map(each -> each.around(manager))
-                .orElse(manager);
-        return new TransactionalLockManager(observed.apply(locks.manager()), connections.transactions());
+            Locks locks, LockConnections connections, ObjectProvider<LockObserver> observer) {
+        @Nullable LockObserver watching = observer.getIfAvailable();
+        LockManager manager = watching == null ? locks.manager() : new ObservedLockManager(locks.manager(), watching);
+        return new TransactionalLockManager(manager, connections.transactions());
     }
 
     @Bean

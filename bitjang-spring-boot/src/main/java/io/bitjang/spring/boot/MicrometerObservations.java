@@ -2,16 +2,17 @@
 package io.bitjang.spring.boot;
 
 import io.bitjang.AlreadyLockedException;
-import io.bitjang.LockManager;
+import io.bitjang.LockName;
+import io.bitjang.spring.LockObserver;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.function.Supplier;
 
 /**
- * An observation around each attempt to take an offline lock. The lock's name is a high-cardinality value: it comes into traces, not
+ * An observation around each attempt to take a lock. The lock's name is a high-cardinality value: it comes into traces, not
  * into meters. The lock id comes into neither. Thread-safe.
  */
-final class MicrometerObservations implements LockObservations {
+final class MicrometerObservations implements LockObserver {
 
     private final ObservationRegistry registry;
 
@@ -20,21 +21,11 @@ final class MicrometerObservations implements LockObservations {
     }
 
     @Override
-    public LockManager around(LockManager manager) {
-        return new ObservedLockManager(manager, this);
-    }
-
-    /**
-     * Observes one attempt.
-     *
-     * @param how by which operation
-     * @param name of which lock
-     */
-    <T> T observe(String how, String name, Supplier<T> attempt) {
+    public <T> T around(String operation, LockName name, Supplier<T> attempt) {
         Observation observation = Observation.createNotStarted("bitjang.acquire", registry)
-                .contextualName("bitjang " + how)
-                .lowCardinalityKeyValue("bitjang.operation", how)
-                .highCardinalityKeyValue("bitjang.lock", name)
+                .contextualName("bitjang " + operation)
+                .lowCardinalityKeyValue("bitjang.operation", operation)
+                .highCardinalityKeyValue("bitjang.lock", name.type() + "/" + name.id())
                 .start();
         String outcome = "failed";
         try (Observation.Scope scope = observation.openScope()) {

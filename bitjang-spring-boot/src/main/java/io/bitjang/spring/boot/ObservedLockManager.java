@@ -4,6 +4,8 @@ package io.bitjang.spring.boot;
 import io.bitjang.LockData;
 import io.bitjang.LockId;
 import io.bitjang.LockManager;
+import io.bitjang.LockName;
+import io.bitjang.spring.LockObserver;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,38 +16,38 @@ import org.jspecify.annotations.Nullable;
 final class ObservedLockManager implements LockManager {
 
     private final LockManager manager;
-    private final MicrometerObservations observations;
+    private final LockObserver observer;
 
-    ObservedLockManager(LockManager manager, MicrometerObservations observations) {
+    ObservedLockManager(LockManager manager, LockObserver observer) {
         this.manager = manager;
-        this.observations = observations;
+        this.observer = observer;
     }
 
     @Override
     public LockId tryLock(String type, String id) {
-        return observations.observe("tryLock", type + "/" + id, () -> manager.tryLock(type, id));
+        return observer.around("tryLock", LockName.of(type, id), () -> manager.tryLock(type, id));
     }
 
     @Override
     public LockId tryLock(String type, String id, String owner) {
-        return observations.observe("tryLock", type + "/" + id, () -> manager.tryLock(type, id, owner));
+        return observer.around("tryLock", LockName.of(type, id), () -> manager.tryLock(type, id, owner));
     }
 
     @Override
     public LockId tryLock(String type, String id, String owner, Duration duration) {
-        return observations.observe("tryLock", type + "/" + id, () -> manager.tryLock(type, id, owner, duration));
+        return observer.around("tryLock", LockName.of(type, id), () -> manager.tryLock(type, id, owner, duration));
     }
 
     @Override
     public LockId tryLock(String type, String id, String owner, Duration duration, @Nullable String note) {
-        return observations.observe("tryLock", type + "/" + id, () -> manager.tryLock(type, id, owner, duration, note));
+        return observer.around(
+                "tryLock", LockName.of(type, id), () -> manager.tryLock(type, id, owner, duration, note));
     }
 
     @Override
     public Optional<LockId> takeOver(
             LockData seen, String owner, Duration duration, @Nullable String note, String reason) {
-        return observations.observe(
-                "takeOver", seen.type() + "/" + seen.id(), () -> manager.takeOver(seen, owner, duration, note, reason));
+        return observer.around("takeOver", seen.name(), () -> manager.takeOver(seen, owner, duration, note, reason));
     }
 
     @Override

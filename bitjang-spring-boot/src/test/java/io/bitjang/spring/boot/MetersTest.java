@@ -9,8 +9,11 @@ import io.bitjang.LockId;
 import io.bitjang.LockManager;
 import io.bitjang.LockName;
 import io.bitjang.Locks;
+import io.bitjang.Wait;
 import io.bitjang.admin.LockCounts;
 import io.bitjang.spi.LockEvent;
+import io.bitjang.spring.LockTemplate;
+import io.bitjang.spring.Locked;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -143,6 +146,24 @@ class MetersTest {
                             .hasLowCardinalityKeyValue("bitjang.operation", "tryLock"));
                     observed.hasAnObservation(each -> each.hasLowCardinalityKeyValue("bitjang.outcome", "refused")
                             .doesNotHaveError());
+                });
+    }
+
+    @Test
+    void so_is_what_a_template_or_a_locked_method_takes() {
+        Apps.plain()
+                .withBean(TestObservationRegistry.class, TestObservationRegistry::create)
+                .run(context -> {
+                    LockTemplate template = context.getBean(LockTemplate.class);
+                    template.run("report", Wait.none(), () -> {});
+                    template.kind(Locked.Kind.SESSION).run("report", Wait.none(), () -> {});
+                    TestObservationRegistryAssert observed =
+                            TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class));
+                    observed.hasNumberOfObservationsWithNameEqualTo("bitjang.acquire", 2);
+                    observed.hasAnObservation(each -> each.hasHighCardinalityKeyValue("bitjang.lock", "lock/report")
+                            .hasLowCardinalityKeyValue("bitjang.outcome", "acquired")
+                            .hasLowCardinalityKeyValue("bitjang.operation", "lease"));
+                    observed.hasAnObservation(each -> each.hasLowCardinalityKeyValue("bitjang.operation", "session"));
                 });
     }
 

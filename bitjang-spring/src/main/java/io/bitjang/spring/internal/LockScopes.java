@@ -4,7 +4,9 @@ package io.bitjang.spring.internal;
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.LockException;
 import io.bitjang.Locks;
+import io.bitjang.spring.LockObserver;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -31,20 +33,29 @@ public final class LockScopes implements TransactionExecutionListener {
 
     private final Supplier<Locks> locks;
     private final Supplier<@Nullable SpringTransactions> transactions;
+    private final Supplier<@Nullable LockObserver> observer;
     private final Consumer<String> warnings;
     private final ThreadLocal<Scope> current = new NamedThreadLocal<>("Calls under locks");
     private final ThreadLocal<Set<Holding>> kept =
             NamedThreadLocal.withInitial("Locks that transactions keep", ConcurrentHashMap::newKeySet);
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
-    /** Asks for both when they are needed first, so that nothing is made too early. */
-    public LockScopes(Supplier<Locks> locks, Supplier<@Nullable SpringTransactions> transactions) {
-        this(locks, transactions, LogFactory.getLog(LockScopes.class)::warn);
+    /** Asks for each when it is needed first, so that nothing is made too early. */
+    public LockScopes(
+            Supplier<Locks> locks,
+            Supplier<@Nullable SpringTransactions> transactions,
+            Supplier<@Nullable LockObserver> observer) {
+        this(locks, transactions, observer, LogFactory.getLog(LockScopes.class)::warn);
     }
 
-    LockScopes(Supplier<Locks> locks, Supplier<@Nullable SpringTransactions> transactions, Consumer<String> warnings) {
+    LockScopes(
+            Supplier<Locks> locks,
+            Supplier<@Nullable SpringTransactions> transactions,
+            Supplier<@Nullable LockObserver> observer,
+            Consumer<String> warnings) {
         this.locks = locks;
         this.transactions = transactions;
+        this.observer = observer;
         this.warnings = warnings;
     }
 
@@ -131,7 +142,7 @@ public final class LockScopes implements TransactionExecutionListener {
                 && !TransactionSynchronizationManager.isCurrentTransactionReadOnly();
         if (!inside) {
             @Nullable Holding kept = keptAround(request);
-            return kept == null ? Holding.acquire(locks.get(), request) : kept;
+            return kept == null ? acquire(request) : kept;
         }
         for (TransactionSynchronization kept : TransactionSynchronizationManager.getSynchronizations()) {
             if (kept instanceof Kept keeper && keeper.isOf(this) && keeper.holding.isOf(request)) {
@@ -151,7 +162,7 @@ public final class LockScopes implements TransactionExecutionListener {
                     + " kept until that transaction has ended. Take the lock first: call it from outside of the"
                     + " transaction. (Said once.)");
         }
-        Holding holding = Holding.acquire(locks.get(), request);
+        Holding holding = acquire(request);
         boolean guarded;
         try {
             guarded = guard(holding);
@@ -161,6 +172,16 @@ public final class LockScopes implements TransactionExecutionListener {
         }
         TransactionSynchronizationManager.registerSynchronization(new Kept(this, holding.join(), guarded));
         return holding;
+    }
+
+    private Holding acquire(LockRequest request) {
+        @Nullable LockObserver watching = observer.get();
+        return watching == null
+                ? Holding.acquire(locks.get(), request)
+                : watching.around(
+                        request.kind().name().toLowerCase(Locale.ROOT),
+                        request.name(),
+                        () -> Holding.acquire(locks.get(), request));
     }
 
     /** One that a transaction of this thread keeps, which is suspended meanwhile: waiting for it would never end. */

@@ -4,10 +4,12 @@ package io.bitjang.spring.web;
 import io.bitjang.Locks;
 import io.bitjang.spring.TransactionalLockManager;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Role;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -23,6 +25,7 @@ import org.springframework.web.servlet.function.ServerResponse;
 public class EditLockConfiguration {
 
     @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE) // who makes meters asks for all listeners early
     static EditLockSignal bitjangEditLockSignal() {
         return new EditLockSignal();
     }

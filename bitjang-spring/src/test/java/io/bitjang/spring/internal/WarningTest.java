@@ -17,7 +17,7 @@ class WarningTest extends OnSpring {
     @Test
     void lock_inside_a_transaction_is_warned_of_once_per_method() {
         List<String> warnings = new ArrayList<>();
-        LockScopes scopes = new LockScopes(() -> locks, () -> new SpringTransactions(pool), warnings::add);
+        LockScopes scopes = new LockScopes(() -> locks, () -> new SpringTransactions(pool), () -> null, warnings::add);
 
         for (int i = 0; i < 3; i++) {
             LockName one = LockName.of("one " + account + " " + i);
