@@ -30,9 +30,6 @@ public final class BitjangLockRegistry
     /** The type of the locks, unless a region is given. */
     public static final String TYPE = "spring-integration";
 
-    /** The shortest time after which Bitjang forgets a lock that nobody has. */
-    private static final Duration SHORTEST_IDLE = Duration.ofHours(1);
-
     private final Locks locks;
     private final Names names;
     private final @Nullable Duration ttl;
@@ -122,15 +119,14 @@ public final class BitjangLockRegistry
     }
 
     /**
-     * Removes the rows of locks that nobody has had for so long from the database, at least for an hour. Here is nothing to remove:
-     * the registry remembers only what is held.
+     * Drops what this registry remembers of locks that are not in use. That is nothing: it remembers only what is held. Rows in the
+     * database stay, because others have theirs in the same table; {@link io.bitjang.admin.LockAdmin#sweep} removes idle ones. What
+     * stands {@linkplain #alongside alongside} drops its own.
      *
      * @param age in milliseconds
      */
     @Override
     public void expireUnusedOlderThan(long age) {
-        Duration idle = Duration.ofMillis(age);
-        locks.admin().sweep(idle.compareTo(SHORTEST_IDLE) < 0 ? SHORTEST_IDLE : idle);
         if (old instanceof ExpirableLockRegistry<?> expirable) {
             expirable.expireUnusedOlderThan(age);
         }

@@ -192,22 +192,25 @@ class BitjangLockRegistryTest extends OnRegistry {
     }
 
     @Test
-    void rows_of_locks_that_nobody_used_for_long_are_removed() {
-        long twoHours = TimeUnit.HOURS.toMicros(2);
+    void expiring_what_is_unused_leaves_the_rows_of_everyone_and_the_locks_that_are_held() throws Exception {
+        registry.obtain(key).lock();
         Lock idle = registry.obtain(key + "idle");
         idle.lock();
         idle.unlock();
-        Lock recent = registry.obtain(key);
-        recent.lock();
-        recent.unlock();
-        database.execute(
-                "UPDATE bitjang_locks SET expires_at = expires_at - " + twoHours + " WHERE id = '" + key + "idle'");
+        LockName edited = otherLocks.manager().tryLock("order", key, "ann").name();
+        long twoHours = TimeUnit.HOURS.toMicros(2);
+        database.execute("UPDATE bitjang_locks SET expires_at = expires_at - " + twoHours + " WHERE id IN ('" + key
+                + "idle') OR type = 'order' AND id = '" + key + "'");
 
+        source.fails();
         registry.expireUnusedOlderThan(1);
+        source.works();
 
-        assertThat(row()).isNotNull();
-        assertThat(otherLocks.admin().find(LockName.of("spring-integration", key + "idle")))
-                .isEmpty();
+        assertThat(row(key + "idle").held()).isFalse();
+        assertThat(otherLocks.admin().find(edited)).isPresent();
+        assertThat(isFree(otherNode.obtain(key))).isFalse();
+        registry.obtain(key).unlock();
+        assertThat(registry.held()).isZero();
     }
 
     @Test
