@@ -49,8 +49,8 @@ class GettingStartedSnippetsTest {
     @Test
     void the_page_shows_just_that_application() throws IOException {
         String page = Files.readString(Path.of("../docs/getting-started.md"));
-        String source =
-                Files.readString(Path.of("src/test/java/io/bitjang/spring/boot/starter/GettingStartedSnippetsTest.java"));
+        String source = Files.readString(
+                Path.of("src/test/java/io/bitjang/spring/boot/starter/GettingStartedSnippetsTest.java"));
         String shown = source.substring(source.indexOf("\n@SpringBootApplication") + 1);
         assertThat(page).contains("```java\n" + shown + "```");
         assertThat(shown.lines().filter(line -> !line.isBlank())).hasSizeLessThanOrEqualTo(20);
