@@ -182,22 +182,24 @@ class EditRaceTest extends OnSpring {
      * @param saved how often an edit was saved
      * @param stale how often what was read with the lock in hand was not true any more when the lock had been checked
      * @param lost how many of the saved edits are gone
+     * @param raced how often the lock had run out between its check and its release, so that the other editor could want it
      */
-    private record Outcome(int saved, int stale, int lost) {}
+    private record Outcome(int saved, int stale, int lost, int raced) {}
 
     /** Two editors, each of whom reads, thinks for about as long as its lock lasts, and saves what it has read and one more. */
     private Outcome rounds(EditLocks editLocks) throws Exception {
         int before = balance();
         AtomicInteger saved = new AtomicInteger();
         AtomicInteger stale = new AtomicInteger();
-        Future<?> one = threads.submit(() -> edit(editLocks, saved, stale));
-        Future<?> two = threads.submit(() -> edit(editLocks, saved, stale));
+        AtomicInteger raced = new AtomicInteger();
+        Future<?> one = threads.submit(() -> edit(editLocks, saved, stale, raced));
+        Future<?> two = threads.submit(() -> edit(editLocks, saved, stale, raced));
         one.get(10, TimeUnit.MINUTES);
         two.get(10, TimeUnit.MINUTES);
-        return new Outcome(saved.get(), stale.get(), saved.get() - (balance() - before));
+        return new Outcome(saved.get(), stale.get(), saved.get() - (balance() - before), raced.get());
     }
 
-    private void edit(EditLocks editLocks, AtomicInteger saved, AtomicInteger stale) {
+    private void edit(EditLocks editLocks, AtomicInteger saved, AtomicInteger stale, AtomicInteger raced) {
         int round = 0;
         while (round < ROUNDS / 2) {
             String id = editLocks.tryLock();
@@ -206,6 +208,8 @@ class EditRaceTest extends OnSpring {
                 continue;
             }
             round++;
+            // the lock was granted before this, so it has run out when its duration has passed since
+            long granted = System.nanoTime();
             int read = balance();
             try {
                 transaction().executeWithoutResult(tx -> {
@@ -213,6 +217,7 @@ class EditRaceTest extends OnSpring {
                     stale.addAndGet(balance() == read ? 0 : 1);
                     think();
                     jdbc.update("UPDATE spring_account SET balance = ? WHERE id = ?", read + 1, account);
+                    raced.addAndGet(System.nanoTime() - granted > SHORT.toNanos() ? 1 : 0);
                     editLocks.releaseLock(id);
                 });
                 saved.incrementAndGet();
@@ -247,5 +252,8 @@ class EditRaceTest extends OnSpring {
         assertThat(outcome.lost).isZero();
         assertThat(outcome.stale).isZero();
         assertThat(outcome.saved).isPositive();
+        assertThat(outcome.raced)
+                .as("rounds in which the lock ran out before the commit")
+                .isPositive();
     }
 }
