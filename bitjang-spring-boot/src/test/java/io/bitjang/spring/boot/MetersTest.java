@@ -4,7 +4,9 @@ package io.bitjang.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.AlreadyLockedException;
+import io.bitjang.Lease;
 import io.bitjang.LockId;
 import io.bitjang.LockManager;
 import io.bitjang.LockName;
@@ -14,15 +16,21 @@ import io.bitjang.admin.LockCounts;
 import io.bitjang.spi.LockEvent;
 import io.bitjang.spring.LockTemplate;
 import io.bitjang.spring.Locked;
+import io.bitjang.testkit.CountingDataSource;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 
 class MetersTest {
@@ -44,6 +52,60 @@ class MetersTest {
             assertThat(count(registry, "lost")).isZero();
             assertThat(registry.get("bitjang.lock.hold").timer().count()).isEqualTo(2);
         });
+    }
+
+    @Test
+    void what_to_alarm_on_is_counted() {
+        JdbcDataSource driver = new JdbcDataSource();
+        driver.setURL(Apps.h2());
+        CountingDataSource database = new CountingDataSource(driver);
+        HikariDataSource pool = new HikariDataSource();
+        pool.setDataSource(database);
+        Apps.plain()
+                .withBean(SimpleMeterRegistry.class)
+                .withBean(DataSource.class, () -> pool)
+                .withPropertyValues("bitjang.lease=3s")
+                .run(context -> {
+                    MeterRegistry registry = context.getBean(MeterRegistry.class);
+                    Locks locks = context.getBean(Locks.class);
+
+                    Lease taken = locks.lease("taken").tryAcquire().orElseThrow();
+                    locks.admin().forceRelease(LockName.of("taken"), taken.fence(), "ops", "test");
+                    untilCounted(registry, "lost");
+                    assertThat(registry.get("bitjang.lock.hold").timer().count())
+                            .isEqualTo(1);
+
+                    try (Lease busy = locks.lease("busy").tryAcquire().orElseThrow();
+                            Connection other = driver.getConnection()) {
+                        other.setAutoCommit(false);
+                        other.createStatement()
+                                .executeQuery("SELECT * FROM bitjang_locks WHERE id = 'busy' FOR UPDATE");
+                        untilCounted(registry, "at_risk");
+                        other.rollback();
+                    }
+
+                    Lease silent = locks.lease("silent").tryAcquire().orElseThrow();
+                    database.onStatement(sql -> {
+                        throw new SQLException("the database does not answer", "08006");
+                    });
+                    untilCounted(registry, "unknown");
+                    silent.close();
+                    untilCounted(registry, "release_failed");
+                    database.clearHooks();
+
+                    assertThat(count(registry, "lost")).isEqualTo(1);
+                });
+    }
+
+    private static void untilCounted(MeterRegistry registry, String event) {
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (count(registry, event) == 0) {
+            assertThat(System.nanoTime() - until)
+                    .as("waited for 10 seconds for " + event)
+                    .isNegative();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+        }
+        assertThat(count(registry, event)).as(event).isEqualTo(1);
     }
 
     @Test
