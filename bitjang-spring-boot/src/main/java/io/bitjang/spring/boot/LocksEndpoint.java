@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,9 @@ final class LocksEndpoint {
 
     private static final Log LOG = LogFactory.getLog(LocksEndpoint.class);
     private static final int PAGE = 100;
+
+    /** Control characters, and what Unicode has to separate lines and paragraphs. */
+    private static final Pattern LINE_BREAKS = Pattern.compile("[\\p{Cc}\\p{Zl}\\p{Zp}]");
 
     private final LockAdmin admin;
 
@@ -128,9 +132,14 @@ final class LocksEndpoint {
             throw bad(e.getMessage());
         }
         if (released) {
-            LOG.warn(name + " (fence " + expectedFence + ") was taken away by " + by + ": " + reason);
+            LOG.warn(onOneLine(name + " (fence " + expectedFence + ") was taken away by " + by + ": " + reason));
         }
         return new Release(released, find(name));
+    }
+
+    /** What callers send must not look like a line of the log of its own. */
+    private static String onOneLine(String text) {
+        return LINE_BREAKS.matcher(text).replaceAll("?");
     }
 
     private @Nullable Lock find(LockName name) {

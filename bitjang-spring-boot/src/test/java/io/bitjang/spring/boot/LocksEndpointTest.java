@@ -13,10 +13,15 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+@ExtendWith(OutputCaptureExtension.class)
 class LocksEndpointTest {
 
     private static Shop shop;
@@ -117,6 +122,26 @@ class LocksEndpointTest {
         AuditEntry entry = trusting.bean(Locks.class).admin().audit(1).get(0);
         assertThat(entry.by()).isEqualTo("ann");
         assertThat(entry.reason()).isEqualTo("holder is on holiday");
+    }
+
+    @Test
+    void what_is_sent_does_not_make_a_line_of_the_log_of_its_own(CapturedOutput output) {
+        LockManager manager = trusting.bean(LockManager.class);
+        LockId id = manager.tryLock("forged", "a\nb");
+        // not over HTTP: a firewall such as Spring Security's would refuse the name, but not every application has one
+        LocksEndpoint.Release answer = trusting.bean(LocksEndpoint.class)
+                .release(
+                        SecurityContext.NONE,
+                        id.fence(),
+                        "because\r\n2026-01-01 ERROR forged\u0085x\u2028y\u001b[31mz",
+                        "forged",
+                        "a\nb");
+        assertThat(answer.released()).isTrue();
+        assertThat(output.getOut())
+                .contains("forged/a?b (fence " + id.fence()
+                        + ") was taken away by actuator: because??2026-01-01 ERROR forged?x?y?[31mz");
+        // the audit trail has it as it was sent
+        assertThat(trusting.bean(Locks.class).admin().audit(1).get(0).reason()).contains("\r\n");
     }
 
     @Test
