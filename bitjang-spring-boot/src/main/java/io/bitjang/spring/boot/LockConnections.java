@@ -24,8 +24,8 @@ import org.springframework.util.ClassUtils;
 final class LockConnections implements AutoCloseable {
 
     private static final Log LOG = LogFactory.getLog(LockConnections.class);
-    private static final boolean HIKARI =
-            ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", LockConnections.class.getClassLoader());
+    private static final @Nullable ClassLoader LOADER = LockConnections.class.getClassLoader();
+    private static final boolean HIKARI = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", LOADER);
     private static final int SIZE = 8;
     private static final int SIZE_ON_H2 = 64;
 
@@ -123,6 +123,7 @@ final class LockConnections implements AutoCloseable {
     /** Apart, because HikariCP may not be there. */
     private static final class Hikari {
 
+        private static final String H2 = "org.h2.jdbcx.JdbcDataSource";
         private static final long IDLE = TimeUnit.MINUTES.toMillis(1);
         private static final long LEAST_IDLE = TimeUnit.SECONDS.toMillis(10);
 
@@ -166,8 +167,22 @@ final class LockConnections implements AutoCloseable {
             }
         }
 
+        /** A pool has an address, the name of a driver's class, or the driver's data source itself, perhaps wrapped. */
         private static boolean isH2(HikariConfig config) {
-            return config.getJdbcUrl() != null && config.getJdbcUrl().startsWith("jdbc:h2:");
+            @Nullable String url = config.getJdbcUrl();
+            @Nullable String className = config.getDataSourceClassName();
+            @Nullable DataSource source = config.getDataSource();
+            return url != null && url.startsWith("jdbc:h2:")
+                    || className != null && className.startsWith("org.h2.")
+                    || source != null && isH2(source);
+        }
+
+        private static boolean isH2(DataSource source) {
+            @Nullable AbstractDriverBasedDataSource byUrl = unwrap(source, AbstractDriverBasedDataSource.class);
+            if (byUrl != null) {
+                return byUrl.getUrl() != null && byUrl.getUrl().startsWith("jdbc:h2:");
+            }
+            return ClassUtils.isPresent(H2, LOADER) && unwrap(source, ClassUtils.resolveClassName(H2, LOADER)) != null;
         }
 
         private static long idleTimeout(long maxLifetime) {

@@ -19,7 +19,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,10 +31,9 @@ import org.springframework.boot.jdbc.autoconfigure.health.DataSourceHealthContri
 import org.springframework.boot.jdbc.autoconfigure.metrics.DataSourcePoolMetricsAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -125,13 +126,23 @@ class OwnPoolTest {
                 });
     }
 
-    @Test
-    void starting_takes_one_connection() {
-        Apps.plain().withUserConfiguration(CountedPool.class).run(context -> {
-            HikariDataSource own = own(context.getBean(LockConnections.class));
-            assertThat(own.getHikariPoolMXBean().getTotalConnections()).isEqualTo(1);
-            assertThat(context.getBean(CountedPool.class).counting.opened()).isEqualTo(1);
-        });
+    @ParameterizedTest
+    @MethodSource("databases")
+    void starting_takes_one_connection(String name) {
+        CountingDataSource counting =
+                new CountingDataSource(TestDatabases.byName(name).dataSource());
+        for (String schema : List.of("create", "validate")) {
+            counting.reset();
+            Apps.plain()
+                    .withBean(DataSource.class, () -> hikari(pool -> pool.setDataSource(counting)))
+                    .withPropertyValues("bitjang.schema=" + schema)
+                    .run(context -> {
+                        HikariDataSource own = own(context.getBean(LockConnections.class));
+                        assertThat(own.getHikariPoolMXBean().getTotalConnections())
+                                .isEqualTo(1);
+                        assertThat(counting.opened()).isEqualTo(1);
+                    });
+        }
     }
 
     @ParameterizedTest
@@ -157,6 +168,45 @@ class OwnPoolTest {
                     // the best of five: the machine may be busy
                     assertThat(millis.stream().min(Long::compare).orElseThrow()).isLessThan(100);
                 });
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolsOnH2")
+    void on_h2_the_pool_may_grow_to_64_however_it_is_configured(Consumer<HikariDataSource> settings) {
+        Apps.plain()
+                .withBean(DataSource.class, () -> hikari(settings))
+                .run(context -> assertThat(
+                                own(context.getBean(LockConnections.class)).getMaximumPoolSize())
+                        .isEqualTo(64));
+    }
+
+    static List<Consumer<HikariDataSource>> poolsOnH2() {
+        JdbcDataSource driver = new JdbcDataSource();
+        driver.setURL(Apps.h2());
+        return List.of(
+                pool -> pool.setJdbcUrl(Apps.h2()),
+                pool -> {
+                    pool.setDataSourceClassName(JdbcDataSource.class.getName());
+                    pool.addDataSourceProperty("url", Apps.h2());
+                },
+                pool -> pool.setDataSource(driver),
+                pool -> pool.setDataSource(new DelegatingDataSource(driver)),
+                pool -> pool.setDataSource(new DriverManagerDataSource(Apps.h2())));
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void elsewhere_it_may_grow_to_8(String name) {
+        TestDatabase database = TestDatabases.byName(name);
+        Apps.plain()
+                .withBean(
+                        DataSource.class,
+                        () -> hikari(pool -> pool.setDataSource(
+                                new DriverManagerDataSource(database.jdbcUrl(), database.user(), database.password()))))
+                .withPropertyValues("bitjang.schema=create")
+                .run(context -> assertThat(
+                                own(context.getBean(LockConnections.class)).getMaximumPoolSize())
+                        .isEqualTo(name.equals("h2") ? 64 : 8));
     }
 
     @Test
@@ -199,8 +249,12 @@ class OwnPoolTest {
     }
 
     private static HikariDataSource hikari() {
+        return hikari(pool -> pool.setJdbcUrl(Apps.h2()));
+    }
+
+    private static HikariDataSource hikari(Consumer<HikariDataSource> settings) {
         HikariDataSource pool = new HikariDataSource();
-        pool.setJdbcUrl(Apps.h2());
+        settings.accept(pool);
         return pool;
     }
 
@@ -229,26 +283,6 @@ class OwnPoolTest {
         @Override
         public Connection getConnection(String user, String password) throws java.sql.SQLException {
             return target.getConnection(user, password);
-        }
-    }
-
-    /** A pool whose connections are counted where they are opened. */
-    @Configuration(proxyBeanMethods = false)
-    static class CountedPool {
-
-        final CountingDataSource counting = new CountingDataSource(driver());
-
-        @Bean
-        HikariDataSource dataSource() {
-            HikariDataSource pool = new HikariDataSource();
-            pool.setDataSource(counting);
-            return pool;
-        }
-
-        private static DataSource driver() {
-            org.h2.jdbcx.JdbcDataSource source = new org.h2.jdbcx.JdbcDataSource();
-            source.setURL(Apps.h2());
-            return source;
         }
     }
 }
