@@ -69,14 +69,25 @@ public final class BitjangAutoConfiguration {
         return new LocksFactory(settings, owner, listeners.orderedStream().toList()).create(connections.own());
     }
 
+    /** Also for an application with its own {@link Locks}: then it follows the data source that the settings name, or the only one. */
     @Bean
-    @ConditionalOnBean(LockConnections.class)
     @Conditional(NoLockManager.class)
     TransactionalLockManager bitjangTransactionalLockManager(
-            Locks locks, LockConnections connections, ObjectProvider<LockObserver> observer) {
+            Locks locks,
+            BitjangProperties settings,
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<LockConnections> connections,
+            ObjectProvider<DataSource> all,
+            ObjectProvider<LockObserver> observer) {
         @Nullable LockObserver watching = observer.getIfAvailable();
         LockManager manager = watching == null ? locks.manager() : new ObservedLockManager(locks.manager(), watching);
-        return new TransactionalLockManager(manager, connections.transactions());
+        @Nullable LockConnections ours = connections.getIfAvailable();
+        DataSource followed = ours != null
+                ? ours.transactions()
+                : new DataSources(beans, all, null)
+                        .choose(settings.dataSource())
+                        .transactions();
+        return new TransactionalLockManager(manager, followed);
     }
 
     @Bean

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import org.springframework.boot.actuate.web.exchanges.InMemoryHttpExchangeRepository;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -108,6 +109,12 @@ final class Shop implements AutoCloseable {
                     .csrf(csrf -> csrf.ignoringRequestMatchers("/actuator/**", "/bitjang/**", "/orders/**"))
                     .httpBasic(withDefaults())
                     .build();
+        }
+
+        /** Keeps requests with their headers, for the actuator. */
+        @Bean
+        InMemoryHttpExchangeRepository exchanges() {
+            return new InMemoryHttpExchangeRepository();
         }
 
         @Bean

@@ -2,6 +2,7 @@
 package io.bitjang.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
@@ -10,6 +11,8 @@ import io.bitjang.LockManager;
 import io.bitjang.Locks;
 import io.bitjang.Wait;
 import io.bitjang.admin.LockAdmin;
+import io.bitjang.spring.TransactionalLockManager;
+import io.bitjang.spring.web.EditLocks;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -21,10 +24,19 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -50,11 +62,40 @@ class WholeApplicationTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"bitjang.edit-locks.types=", "bitjang.edit-locks.enabled=false"})
+    void handler_that_requires_a_lock_which_nobody_would_look_at_stops_the_start(String setting) {
+        assertThatThrownBy(() -> Shop.open(setting).close())
+                .isInstanceOf(LocksStartException.class)
+                .hasMessageContaining("Pages.save has no effect");
+    }
+
     @Test
     void without_types_and_policy_there_is_no_edit_lock() {
-        try (Shop shop = Shop.open("bitjang.edit-locks.types=")) {
-            assertThat(shop.get(ORDER).statusCode()).isEqualTo(404);
-        }
+        web().run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(EditLocks.class));
+    }
+
+    @Test
+    void application_with_its_own_locks_has_edit_locks_too() {
+        web().withPropertyValues("bitjang.edit-locks.types=order")
+                .withBean("mine", Locks.class, () -> Locks.create(new DriverManagerDataSource(Apps.h2(), "sa", "")))
+                .run(context -> {
+                    assertThat(context).hasSingleBean(EditLocks.class);
+                    assertThat(context.getBean(LockManager.class)).isInstanceOf(TransactionalLockManager.class);
+                });
+    }
+
+    private static WebApplicationContextRunner web() {
+        return new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        DataSourceAutoConfiguration.class,
+                        DataSourceTransactionManagerAutoConfiguration.class,
+                        TransactionAutoConfiguration.class,
+                        WebMvcAutoConfiguration.class,
+                        BitjangAutoConfiguration.class,
+                        BitjangLockingAutoConfiguration.class,
+                        BitjangWebAutoConfiguration.class,
+                        BitjangHandlersAutoConfiguration.class));
     }
 
     @Test
@@ -113,6 +154,7 @@ class WholeApplicationTest {
                     "/loggers",
                     "/mappings",
                     "/threaddump",
+                    "/httpexchanges",
                     "/scheduledtasks")) {
                 shown.add(shop.get("/actuator" + path).body());
             }
@@ -125,6 +167,7 @@ class WholeApplicationTest {
             talkative.forEach(each -> each.setLevel(null));
         }
         assertThat(output.getAll()).contains("DEBUG");
+        assertThat(shown).as("exchanges with their headers").anyMatch(each -> each.contains("/orders/7"));
         assertThat(observed).anyMatch(each -> each.contains("bitjang.acquire"));
         for (String secret : secrets) {
             assertThat(output.getAll().contains(secret))

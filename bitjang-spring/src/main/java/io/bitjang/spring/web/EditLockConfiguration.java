@@ -58,12 +58,19 @@ public class EditLockConfiguration {
             EditLockSettings settings,
             EditLockFeed feed,
             Locks locks,
-            ObjectProvider<EditLockVersions> versions) {
-        return new EditLockRoutes(editLocks, settings, feed, new Problems(locks.admin()), versions.getIfAvailable())
-                .function();
+            ObjectProvider<EditLockVersions> versions,
+            ObjectProvider<EditLockPolicy> policy) {
+        Problems problems = new Problems(locks.admin(), policy(policy, settings));
+        return new EditLockRoutes(editLocks, settings, feed, problems, versions.getIfAvailable()).function();
+    }
+
+    /** In a servlet container of Boot's it is there by itself; elsewhere register it first of all filters. */
+    @Bean
+    static LockTokenFilter bitjangLockTokenFilter() {
+        return new LockTokenFilter();
     }
 
     static EditLockPolicy policy(ObjectProvider<EditLockPolicy> policy, EditLockSettings settings) {
-        return policy.getIfAvailable(() -> new TypesPolicy(settings.types()));
+        return new TypesPolicy(settings.types(), policy.getIfAvailable());
     }
 }

@@ -46,6 +46,10 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
     private static final Duration HEARTBEAT = Duration.ofSeconds(15);
     private static final Duration RETRY = Duration.ofSeconds(3);
     private static final int PAGE = 1000;
+
+    /** So many tabs of one person may listen. */
+    private static final int MOST_OF_ONE = 50;
+
     private static final Log LOG = LogFactory.getLog(EditLockFeed.class);
 
     private record Seen(long fence, @Nullable String owner) {}
@@ -95,7 +99,10 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
     /** Lets this person listen, for all types or one, for all ids or one. */
     ServerResponse join(Principal person, @Nullable String type, @Nullable String id) {
         Set<String> types = type == null ? settings.types() : Set.of(type);
-        if (places.get() >= settings.maxListeners() || thread.isShutdown()) {
+        long own = listeners.stream()
+                .filter(each -> each.person.getName().equals(person.getName()))
+                .count();
+        if (places.get() >= settings.maxListeners() || own >= MOST_OF_ONE || thread.isShutdown()) {
             throw EditLockProblem.tooManyListeners();
         }
         return ServerResponse.ok()
@@ -174,21 +181,22 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         Set<String> types = new TreeSet<>();
         listeners.forEach(listener -> types.addAll(listener.types));
         known.keySet().retainAll(types);
-        try {
-            for (String type : types) {
+        boolean failed = false;
+        for (String type : types) {
+            try {
                 Map<LockName, Seen> now = held(type);
                 Map<LockName, Seen> before = known.put(type, now);
                 if (before != null) {
                     compare(before, now);
                 }
+            } catch (RuntimeException e) { // one type's is not to silence the others, and the rounds must go on
+                failed = true;
+                if (!failing) {
+                    LOG.warn("Listeners hear of no changes of edit locks: looking for them failed, and goes on.", e);
+                }
             }
-            failing = false;
-        } catch (RuntimeException e) { // also what the application's policy throws: the rounds must go on
-            if (!failing) {
-                LOG.warn("Listeners hear of no changes of edit locks: looking for them failed, and goes on.", e);
-            }
-            failing = true;
         }
+        failing = failed;
     }
 
     private Map<LockName, Seen> held(String type) {
@@ -226,9 +234,19 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         body.put("fence", seen.fence());
         String json = Json.of(body);
         for (Listener listener : listeners) {
-            if (listener.wants(name) && policy.mayEdit(listener.person, name)) {
+            if (listener.wants(name) && maySee(listener, name)) {
                 send(listener, out -> out.data(json));
             }
+        }
+    }
+
+    /** What the application's policy throws concerns one listener, and is a no. */
+    private boolean maySee(Listener listener, LockName name) {
+        try {
+            return policy.mayEdit(listener.person, name);
+        } catch (RuntimeException e) {
+            LOG.warn("The EditLockPolicy failed for a listener, who hears nothing of " + name.type() + " locks", e);
+            return false;
         }
     }
 
@@ -239,7 +257,7 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
     private void send(Listener listener, Writing writing) {
         try {
             writing.to(listener.out);
-        } catch (IOException | IllegalStateException e) {
+        } catch (IOException | RuntimeException e) {
             LOG.trace("A listener has gone.", e);
             listeners.remove(listener);
         }

@@ -6,6 +6,7 @@ import io.bitjang.LockId;
 import io.bitjang.LockName;
 import io.bitjang.spring.TransactionalLockManager;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.lang.reflect.Method;
 import java.security.Principal;
 import java.util.Arrays;
@@ -16,7 +17,9 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
@@ -29,6 +32,7 @@ import org.springframework.validation.Errors;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.web.servlet.ModelAndView;
 
 /**
  * Around a handler with {@link RequiresEditLock}: decides, then runs it in one transaction that the lock guards, and releases the
@@ -44,6 +48,7 @@ final class EditLockGuard implements MethodInterceptor {
     private final ObjectProvider<EditLockSettings> settings;
     private final ObjectProvider<EditLockVersions> versions;
     private final EditLockSignal signal;
+    private final BeanFactory beans;
 
     EditLockGuard(
             ObjectProvider<TransactionalLockManager> manager,
@@ -51,13 +56,15 @@ final class EditLockGuard implements MethodInterceptor {
             ObjectProvider<EditLockPolicy> policy,
             ObjectProvider<EditLockSettings> settings,
             ObjectProvider<EditLockVersions> versions,
-            EditLockSignal signal) {
+            EditLockSignal signal,
+            BeanFactory beans) {
         this.manager = manager;
         this.transactions = transactions;
         this.policy = policy;
         this.settings = settings;
         this.versions = versions;
         this.signal = signal;
+        this.beans = beans;
     }
 
     /** Understands the handler; throws if it is wrong. */
@@ -77,6 +84,7 @@ final class EditLockGuard implements MethodInterceptor {
         Guarded handler = guarded(method, AopUtils.getTargetClass(target));
         HttpServletRequest request = attributes.getRequest();
         Principal person = Requests.person(request);
+        Requests.requireSameOrigin(request);
         LockName name = handler.name(request, target, call.getArguments());
         if (!EditLockConfiguration.policy(policy, settings.getObject()).mayEdit(person, name)) {
             throw EditLockProblem.denied("You may not edit this.");
@@ -93,7 +101,7 @@ final class EditLockGuard implements MethodInterceptor {
                 .findFirst()
                 .orElseGet(BoundEditLock::new);
         lock.bind(lockId);
-        Object result = inTransaction(call, handler, lock, person, version);
+        Object result = inTransaction(call, handler, lock, person, version, attributes.getResponse());
         if (!lock.kept()) {
             signal.run();
         }
@@ -114,9 +122,14 @@ final class EditLockGuard implements MethodInterceptor {
     }
 
     private @Nullable Object inTransaction(
-            MethodInvocation call, Guarded handler, BoundEditLock lock, Principal person, @Nullable String version)
+            MethodInvocation call,
+            Guarded handler,
+            BoundEditLock lock,
+            Principal person,
+            @Nullable String version,
+            @Nullable HttpServletResponse response)
             throws Throwable {
-        PlatformTransactionManager begin = transactions.getObject();
+        PlatformTransactionManager begin = transactions(handler);
         DefaultTransactionDefinition definition = new DefaultTransactionDefinition();
         definition.setName(call.getMethod().getName());
         TransactionStatus transaction = begun(begin, definition);
@@ -124,7 +137,7 @@ final class EditLockGuard implements MethodInterceptor {
         try {
             require(handler, lock, person, version);
             result = call.proceed();
-            if (isError(result)) {
+            if (handler.answersError() || isError(result) || isError(response)) {
                 transaction.setRollbackOnly();
                 lock.keep();
             } else if (hasErrors(call.getArguments())) {
@@ -139,6 +152,13 @@ final class EditLockGuard implements MethodInterceptor {
         }
         begin.commit(transaction);
         return result;
+    }
+
+    /** Which of the application's; throws if that is not clear. */
+    PlatformTransactionManager transactions(Guarded handler) {
+        return handler.transactionManager().isEmpty()
+                ? transactions.getObject()
+                : beans.getBean(handler.transactionManager(), PlatformTransactionManager.class);
     }
 
     private static TransactionStatus begun(PlatformTransactionManager begin, TransactionDefinition definition) {
@@ -173,12 +193,21 @@ final class EditLockGuard implements MethodInterceptor {
 
     /** What the handler says no to is not saved, and the person goes on editing. */
     private static boolean isError(@Nullable Object result) {
-        HttpStatusCode status = result instanceof ResponseEntity<?> entity
-                ? entity.getStatusCode()
-                : result instanceof ErrorResponse error
-                        ? error.getStatusCode()
-                        : result instanceof ProblemDetail problem ? HttpStatusCode.valueOf(problem.getStatus()) : null;
+        HttpStatusCode status = null;
+        if (result instanceof ResponseEntity<?> entity) {
+            status = entity.getStatusCode();
+        } else if (result instanceof ErrorResponse error) {
+            status = error.getStatusCode();
+        } else if (result instanceof ProblemDetail problem) {
+            status = HttpStatusCode.valueOf(problem.getStatus());
+        } else if (result instanceof ModelAndView view) {
+            status = view.getStatus();
+        }
         return status != null && status.isError();
+    }
+
+    private static boolean isError(@Nullable HttpServletResponse response) {
+        return response != null && response.getStatus() >= HttpStatus.BAD_REQUEST.value();
     }
 
     private static boolean hasErrors(@Nullable Object[] arguments) {

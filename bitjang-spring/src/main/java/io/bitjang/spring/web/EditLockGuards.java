@@ -5,12 +5,14 @@ import io.bitjang.Locks;
 import io.bitjang.spring.TransactionalLockManager;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Set;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -75,8 +77,9 @@ class EditLockGuards {
             ObjectProvider<EditLockPolicy> policy,
             ObjectProvider<EditLockSettings> settings,
             ObjectProvider<EditLockVersions> versions,
-            EditLockSignal signal) {
-        return new EditLockGuard(manager, transactions, policy, settings, versions, signal);
+            EditLockSignal signal,
+            BeanFactory beans) {
+        return new EditLockGuard(manager, transactions, policy, settings, versions, signal, beans);
     }
 
     @Bean
@@ -86,8 +89,12 @@ class EditLockGuards {
     }
 
     @Bean
-    static EditLockMvc bitjangEditLockMvc(ObjectProvider<Locks> locks) {
-        return new EditLockMvc(() -> new Problems(locks.getObject().admin()));
+    static EditLockMvc bitjangEditLockMvc(
+            ObjectProvider<Locks> locks,
+            ObjectProvider<EditLockPolicy> policy,
+            ObjectProvider<EditLockSettings> settings) {
+        return new EditLockMvc(() ->
+                new Problems(locks.getObject().admin(), EditLockConfiguration.policy(policy, settings.getObject())));
     }
 
     /** What can be checked only when all handlers are known. */
@@ -115,13 +122,27 @@ class EditLockGuards {
             if (guarded.version() && versions.getIfAvailable() == null) {
                 throw Guarded.wrong(method, "requires a version, but there is no bean of type EditLockVersions");
             }
-            if (policy.getIfAvailable() == null && !settings.getObject().types().contains(guarded.type())) {
+            requireTransactions(guard, guarded, method);
+            Set<String> types = settings.getObject().types();
+            if ((policy.getIfAvailable() == null || !types.isEmpty()) && !types.contains(guarded.type())) {
                 throw Guarded.wrong(
                         method,
                         "has the type '" + guarded.type() + "', which is not among the types of the EditLockSettings: "
-                                + settings.getObject().types());
+                                + types);
             }
         }));
+    }
+
+    private static void requireTransactions(EditLockGuard guard, Guarded guarded, Method method) {
+        try {
+            guard.transactions(guarded);
+        } catch (NoSuchBeanDefinitionException e) {
+            throw Guarded.wrong(
+                    method,
+                    "does not tell in whose transactions it runs: there are several transaction managers, or none of that name ("
+                            + e.getMessage()
+                            + "). Name the one of the locks' data source: transactionManager = \"...\"");
+        }
     }
 
     /** An annotation without an effect would be worse than none. */

@@ -6,10 +6,11 @@ import io.bitjang.LockName;
 import java.security.Principal;
 
 /**
- * Who may do what with an edit lock: a bean of the application's. Without one, locks of the types in {@link
- * EditLockSettings#types()} may be edited by everyone who is signed in, and taken over only by the person who has them.
+ * Who may do what with an edit lock: a bean of the application's. It is asked about locks of the types in {@link
+ * EditLockSettings#types()}, or about all if none are named there. Without one, locks of these types may be edited by everyone who is
+ * signed in, and taken over only by the person who has them.
  *
- * <p>It is asked on every request, on the request's thread. Must be thread-safe.
+ * <p>It is asked on every request, and for events on a thread of their own: decide by the arguments. Must be thread-safe.
  */
 public interface EditLockPolicy {
 

@@ -72,6 +72,15 @@ final class EditLockProblem extends ErrorResponseException {
                 null);
     }
 
+    static EditLockProblem tooLarge(int bytes) {
+        return new EditLockProblem(
+                HttpStatus.CONTENT_TOO_LARGE,
+                "too-large",
+                "Too large",
+                "The body of this request must say its length, and have at most " + bytes + " bytes.",
+                null);
+    }
+
     static EditLockProblem method(String allowed) {
         EditLockProblem problem = new EditLockProblem(
                 HttpStatus.METHOD_NOT_ALLOWED, "method", "Method not allowed", "There are " + allowed + " here.", null);

@@ -36,7 +36,7 @@ final class EditLockRoutes {
             new ParameterizedTypeReference<>() {};
     private static final String LOCK = "/{type}/{id}";
     private static final int MAX_REASON = 500;
-    private static final int MAX_BEACON = 8192;
+    private static final int MAX_BODY = 8192;
     private static final Pattern TOKEN = Pattern.compile("\"(?:token|lid)\"\\s*:\\s*\"([^\"\\\\]*)\"");
 
     /** What an endpoint does for a person who is signed in. */
@@ -128,9 +128,7 @@ final class EditLockRoutes {
         String clientId = required(body, "clientId");
         String note = text(body, "note");
         Optional<String> version = Requests.version(request.servletRequest());
-        if (version.isPresent() && versions == null) {
-            throw EditLockProblem.noVersions();
-        }
+        requireCurrent(name, version.orElse(null), person);
         LockId known = Requests.token(request.servletRequest())
                 .map(token -> Requests.lockId(token, name))
                 .orElse(null);
@@ -142,21 +140,30 @@ final class EditLockRoutes {
         return granted(held, person);
     }
 
-    /** Compared after the lock was taken: what is compared before may be changed before. */
+    /** Before anybody's lock is touched for a copy that is old already. */
+    private void requireCurrent(LockName name, @Nullable String sent, Principal person) {
+        if (sent == null) {
+            return;
+        }
+        if (versions == null) {
+            throw EditLockProblem.noVersions();
+        }
+        locks.find(name.type(), name.id(), person); // who may not edit does not get to know what is there
+        String current = versions.etag(name).orElseThrow(() -> EditLockProblem.notFound(name));
+        if (!Etags.match(sent, current)) {
+            throw EditLockProblem.staleVersion(null);
+        }
+    }
+
+    /** Compared again after the lock was taken: what was compared before may have changed since. */
     private void requireFresh(String sent, LockName name, EditLocks.Held held, Principal person) {
         boolean fresh = false;
         try {
-            String current = versions == null ? null : versions.etag(name).orElse(null);
-            if (current == null) {
-                throw EditLockProblem.notFound(name);
-            }
-            fresh = Etags.match(sent, current);
-            if (!fresh) {
-                throw EditLockProblem.staleVersion(null);
-            }
+            requireCurrent(name, sent, person);
+            fresh = true;
         } finally {
-            if (!fresh && !held.resumed()) {
-                locks.release(held.id(), person);
+            if (!fresh) {
+                locks.release(held.id(), person); // nobody else knows its id
             }
         }
     }
@@ -189,7 +196,7 @@ final class EditLockRoutes {
 
     /** A beacon can't set a header: its body is a small JSON text, whatever it says it is. */
     private static Optional<String> beacon(HttpServletRequest request) throws IOException {
-        byte[] body = request.getInputStream().readNBytes(MAX_BEACON);
+        byte[] body = request.getInputStream().readNBytes(MAX_BODY);
         Matcher matcher = TOKEN.matcher(new String(body, StandardCharsets.UTF_8));
         return matcher.find() ? Requests.present(matcher.group(1)) : Optional.empty();
     }
@@ -204,23 +211,28 @@ final class EditLockRoutes {
         if (reason.codePointCount(0, reason.length()) > MAX_REASON || !Requests.isStorable(reason)) {
             throw EditLockProblem.bad("The reason must be a text of at most " + MAX_REASON + " characters.");
         }
-        return granted(
-                locks.takeOver(
-                                name.type(),
-                                name.id(),
-                                person,
-                                fence.longValue(),
-                                reason,
-                                text(body, "clientId"),
-                                text(body, "note"))
-                        .orElseThrow(() -> EditLockProblem.fenceMoved(name)),
-                person);
+        Optional<String> version = Requests.version(request.servletRequest());
+        requireCurrent(name, version.orElse(null), person);
+        EditLocks.Held held = locks.takeOver(
+                        name.type(),
+                        name.id(),
+                        person,
+                        fence.longValue(),
+                        reason,
+                        text(body, "clientId"),
+                        text(body, "note"))
+                .orElseThrow(() -> EditLockProblem.fenceMoved(name));
+        version.ifPresent(sent -> requireFresh(sent, name, held, person));
+        return granted(held, person);
     }
 
     private ServerResponse events(ServerRequest request, Principal person) throws ServletException, IOException {
         String type = request.param("type").orElse(null);
         if (type == null && settings.types().isEmpty()) {
             throw EditLockProblem.bad("Say of which type: the settings name none.");
+        }
+        if (type != null) {
+            Requests.name(type, "any");
         }
         if (type != null && !settings.types().isEmpty() && !settings.types().contains(type)) {
             throw EditLockProblem.denied("You may not see locks of this type.");
@@ -257,6 +269,10 @@ final class EditLockRoutes {
         MediaType type = request.headers().contentType().orElse(MediaType.APPLICATION_OCTET_STREAM);
         if (!type.equalsTypeAndSubtype(MediaType.APPLICATION_JSON)) {
             throw EditLockProblem.notJson();
+        }
+        long length = request.headers().contentLength().orElse(Long.MAX_VALUE);
+        if (length > MAX_BODY) {
+            throw EditLockProblem.tooLarge(MAX_BODY);
         }
         @Nullable Map<String, @Nullable Object> body;
         try {

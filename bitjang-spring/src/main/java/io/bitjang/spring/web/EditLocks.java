@@ -114,7 +114,7 @@ public final class EditLocks {
             TabNote kept = TabNote.stored(holder.note());
             Optional<Held> resumed = resumed(holder, person, kept);
             if (resumed.isPresent()) {
-                return resumed.get();
+                return changed(resumed.get());
             }
         }
         throw new AlreadyLockedException(name, holder == null ? null : TabNote.hidden(holder), "");

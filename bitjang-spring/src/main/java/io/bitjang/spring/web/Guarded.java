@@ -33,6 +33,7 @@ import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.servlet.HandlerMapping;
@@ -111,6 +112,16 @@ final class Guarded {
 
     boolean acceptLapsed() {
         return required.acceptLapsed();
+    }
+
+    String transactionManager() {
+        return required.transactionManager();
+    }
+
+    /** Whether it always answers with an error, by annotation. */
+    boolean answersError() {
+        ResponseStatus status = AnnotatedElementUtils.findMergedAnnotation(method, ResponseStatus.class);
+        return status != null && status.code().isError();
     }
 
     /** The lock of this request. */

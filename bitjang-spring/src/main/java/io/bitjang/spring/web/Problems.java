@@ -21,9 +21,11 @@ final class Problems {
     private static final int DEEPEST = 20;
 
     private final LockAdmin admin;
+    private final EditLockPolicy policy;
 
-    Problems(LockAdmin admin) {
+    Problems(LockAdmin admin, EditLockPolicy policy) {
         this.admin = admin;
+        this.policy = policy;
     }
 
     /** Empty if it has nothing to do with locks. */
@@ -56,7 +58,7 @@ final class Problems {
         if (failure instanceof StaleSnapshotException) {
             return Optional.of(EditLockProblem.savingNow(failure)); // with a new transaction it would see the lock
         } else if (failure instanceof AlreadyLockedException held && name != null) {
-            return Optional.of(EditLockProblem.held(name, held.holder().orElse(null), person));
+            return Optional.of(held(name, held.holder().orElse(null), person));
         } else if (failure instanceof NoLockException && name != null) {
             return Optional.of(gone(name, person));
         } else if (failure instanceof LockingFailException) {
@@ -68,7 +70,13 @@ final class Problems {
     /** Of one who thought to have the lock: is it free now, or someone else's? */
     private EditLockProblem gone(LockName name, @Nullable Principal person) {
         LockData now = admin.find(name).filter(LockData::held).orElse(null);
-        return now == null ? EditLockProblem.lapsed(name) : EditLockProblem.held(name, now, person);
+        return now == null ? EditLockProblem.lapsed(name) : held(name, now, person);
+    }
+
+    /** Who holds a job's lock is nothing for people who may only edit orders. */
+    private EditLockProblem held(LockName name, @Nullable LockData holder, @Nullable Principal person) {
+        boolean shown = person != null && policy.mayEdit(person, name);
+        return EditLockProblem.held(name, shown ? holder : null, shown ? person : null);
     }
 
     /** By name: JPA may be missing. */

@@ -6,10 +6,12 @@ import io.bitjang.LockName;
 import jakarta.servlet.http.HttpServletRequest;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.security.Principal;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
@@ -17,10 +19,10 @@ import org.springframework.http.HttpHeaders;
 final class Requests {
 
     static final String TOKEN_HEADER = "Lock-Token";
+    static final String TOKEN_ATTRIBUTE = Requests.class.getName() + ".token";
     static final String TOKEN_FIELD = "lid";
     static final String VERSION_FIELD = "version";
 
-    private static final Pattern TOKEN_IN_QUERY = Pattern.compile("(^|&)" + TOKEN_FIELD + "=");
     private static final int MAX_OWNER = 255;
 
     private Requests() {}
@@ -46,6 +48,10 @@ final class Requests {
     }
 
     static LockName name(@Nullable String type, @Nullable String id) {
+        if ((type + id).chars().anyMatch(Character::isISOControl)) {
+            throw EditLockProblem.bad(
+                    "The name of a lock has a control character."); // which could forge a line of a log
+        }
         try {
             return LockName.of(String.valueOf(type), String.valueOf(id));
         } catch (IllegalArgumentException e) {
@@ -89,10 +95,22 @@ final class Requests {
     /** The lock id in the header or in the form. In the URL it would end up in logs: refused there. */
     static Optional<String> token(HttpServletRequest request) {
         String query = request.getQueryString();
-        if (query != null && TOKEN_IN_QUERY.matcher(query).find()) {
+        if (query != null && Arrays.stream(query.split("[&;]")).anyMatch(Requests::isToken)) {
             throw EditLockProblem.bad("A lock id is a secret and must not stand in a URL.");
         }
-        return present(request.getHeader(TOKEN_HEADER)).or(() -> present(request.getParameter(TOKEN_FIELD)));
+        return present((String) request.getAttribute(TOKEN_ATTRIBUTE))
+                .or(() -> present(request.getHeader(TOKEN_HEADER)))
+                .or(() -> present(request.getParameter(TOKEN_FIELD)));
+    }
+
+    /** As the container reads it: the name may be encoded. */
+    private static boolean isToken(String parameter) {
+        try {
+            String name = parameter.split("=", 2)[0];
+            return URLDecoder.decode(name, StandardCharsets.UTF_8).equals(TOKEN_FIELD);
+        } catch (IllegalArgumentException e) {
+            return false; // no container makes a parameter of it
+        }
     }
 
     /** The version that the sender's copy was made from. */

@@ -50,4 +50,7 @@ public @interface RequiresEditLock {
      * and it is kind to a page without JavaScript, which can't renew its lock.
      */
     boolean acceptLapsed() default false;
+
+    /** The bean name of the transaction manager, where there are several: the one of the locks' data source. */
+    String transactionManager() default "";
 }
