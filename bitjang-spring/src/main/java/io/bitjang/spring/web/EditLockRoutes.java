@@ -68,10 +68,10 @@ final class EditLockRoutes {
         return RouterFunctions.route()
                 .path(
                         settings.basePath(),
-                        paths -> paths.GET("/events", safe(this::events))
-                                .GET(LOCK, safe(this::look))
+                        paths -> paths.GET("/events", safe(byItself(this::events)))
+                                .GET(LOCK, safe(byItself(this::look)))
                                 .PUT(LOCK, changing(this::take))
-                                .PATCH(LOCK, changing(this::renew))
+                                .PATCH(LOCK, changing(byItself(this::renew)))
                                 .DELETE(LOCK, changing(this::release))
                                 .POST(LOCK + "/leave", changing(this::leave))
                                 .POST(LOCK + "/takeover", changing(this::takeOver))
@@ -89,6 +89,18 @@ final class EditLockRoutes {
             } catch (RuntimeException e) {
                 return Answers.problem(
                         problems.of(e, servlet.getUserPrincipal()).orElseThrow(() -> e));
+            }
+        };
+    }
+
+    /** What a page does without its person. */
+    private static Action byItself(Action action) {
+        return (request, person) -> {
+            Heartbeats.begins(request.servletRequest());
+            try {
+                return action.answer(request, person);
+            } finally {
+                Heartbeats.ends(request.servletRequest());
             }
         };
     }

@@ -13,12 +13,14 @@ import io.bitjang.testkit.TestDatabases;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpSession;
 import java.security.Principal;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -126,6 +128,14 @@ class EditLockHardeningTest {
             write(no);
         }
 
+        /** As a form for signing in does. */
+        @GetMapping("/session")
+        public String session(HttpServletRequest request) {
+            HttpSession session = request.getSession();
+            session.setMaxInactiveInterval(3);
+            return session.getId();
+        }
+
         @GetMapping("/job")
         public void job() {
             throw new AlreadyLockedException(
@@ -216,6 +226,30 @@ class EditLockHardeningTest {
         kim.renew(lock, taken.token()).is(200);
 
         boss.send("POST", lock + "/takeover", body, "If-Match", "\"2\"").is(201);
+    }
+
+    @Test
+    void page_that_renews_by_itself_does_not_keep_its_login_alive() throws Exception {
+        String token = kim.take(lock, TAB).is(201).token();
+        String cookie = "XSRF-TOKEN=0123456789; JSESSIONID="
+                + kim.get("//session").is(200).text();
+        long began = System.nanoTime();
+        int used = 0;
+        Person.Answer answer;
+        do {
+            TimeUnit.MILLISECONDS.sleep(200);
+            if (used < 2 && System.nanoTime() - began > TimeUnit.MILLISECONDS.toNanos(1500) * (used + 1)) {
+                used++;
+                kim.send("GET", "//session", null, "Cookie", cookie).is(200);
+            }
+            answer = kim.send("PATCH", lock, null, "Lock-Token", token, "Cookie", cookie);
+        } while (answer.status() == 200 && System.nanoTime() - began < TimeUnit.SECONDS.toNanos(30));
+
+        answer.isProblem(401, "sign-in");
+        assertThat(used).as("uses that kept it alive").isEqualTo(2);
+        assertThat(System.nanoTime() - began)
+                .as("three seconds after the last use")
+                .isGreaterThan(TimeUnit.SECONDS.toNanos(5));
     }
 
     @Test

@@ -10,17 +10,8 @@ import io.bitjang.Locks;
 import io.bitjang.spi.LockListener;
 import io.bitjang.spring.TransactionalLockManager;
 import io.bitjang.testkit.TestDatabases;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import jakarta.servlet.http.HttpSession;
-import java.io.IOException;
 import java.security.Principal;
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.ZoneOffset;
 import java.util.Set;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -33,10 +24,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.mock.web.MockFilterChain;
-import org.springframework.mock.web.MockHttpServletRequest;
-import org.springframework.mock.web.MockHttpServletResponse;
-import org.springframework.mock.web.MockHttpSession;
 import org.springframework.mock.web.MockServletContext;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.authority.AuthorityUtils;
@@ -50,7 +37,6 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.context.support.AnnotationConfigWebApplicationContext;
-import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.servlet.View;
 import org.springframework.web.servlet.ViewResolver;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
@@ -198,34 +184,6 @@ class EditLockSnippetsTest {
         }
     }
 
-    /** Ends a session that only heartbeats keep alive. Stands before the security framework's filter. */
-    static class IdleSessionFilter extends OncePerRequestFilter {
-
-        private static final String LAST_USE = "lastUse";
-        private final Duration idle;
-        private final Clock clock;
-
-        IdleSessionFilter(Duration idle, Clock clock) {
-            this.idle = idle;
-            this.clock = clock;
-        }
-
-        @Override
-        protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-                throws ServletException, IOException {
-            HttpSession session = request.getSession(false);
-            if (session != null) {
-                Instant now = clock.instant();
-                if (session.getAttribute(LAST_USE) instanceof Instant last && now.isAfter(last.plus(idle))) {
-                    session.invalidate();
-                } else if (!request.getRequestURI().startsWith("/bitjang/edit-locks")) {
-                    session.setAttribute(LAST_USE, now);
-                }
-            }
-            chain.doFilter(request, response);
-        }
-    }
-
     @BeforeAll
     static void start() {
         TestDatabases.h2()
@@ -295,25 +253,5 @@ class EditLockSnippetsTest {
                             .expiresIn())
                     .isEqualTo(Duration.ofMinutes(5));
         }
-    }
-
-    @Test
-    void heartbeats_do_not_prolong_the_session() throws Exception {
-        Instant start = Instant.parse("2026-01-01T00:00:00Z");
-        MockHttpSession session = new MockHttpSession();
-        request(session, "/orders/1", start);
-        for (int minute = 1; minute <= 30; minute++) {
-            request(session, "/bitjang/edit-locks/order/1", start.plus(Duration.ofMinutes(minute)));
-        }
-        assertThat(session.isInvalid()).isFalse();
-        request(session, "/bitjang/edit-locks/order/1", start.plus(Duration.ofMinutes(31)));
-        assertThat(session.isInvalid()).isTrue();
-    }
-
-    private static void request(MockHttpSession session, String path, Instant now) throws Exception {
-        MockHttpServletRequest request = new MockHttpServletRequest("PATCH", path);
-        request.setSession(session);
-        new IdleSessionFilter(Duration.ofMinutes(30), Clock.fixed(now, ZoneOffset.UTC))
-                .doFilter(request, new MockHttpServletResponse(), new MockFilterChain());
     }
 }
