@@ -252,8 +252,9 @@ class EditRaceTest extends OnSpring {
         assertThat(outcome.lost).isZero();
         assertThat(outcome.stale).isZero();
         assertThat(outcome.saved).isPositive();
+        // more than half in the mean; a few of them come about by classes that are loaded in the first rounds
         assertThat(outcome.raced)
-                .as("rounds in which the lock ran out before the commit")
-                .isPositive();
+                .as("rounds in which the lock ran out before the commit, of " + outcome.saved)
+                .isGreaterThan(outcome.saved / 5);
     }
 }
