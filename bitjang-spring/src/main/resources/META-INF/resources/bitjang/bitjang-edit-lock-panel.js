@@ -69,10 +69,16 @@ export class Panel {
     return button;
   }
 
-  /** Offers a draft. Nothing is put into a field unless the person says so. */
-  offer(draft, restore, discard) {
+  /** Offers drafts, one after the other. Nothing is put into a field unless the person says so. */
+  offer([draft, ...others], restore, forget) {
+    if (!draft) return this.withdraw();
+    const decide = (action) => () => {
+      action(draft);
+      forget(draft);
+      this.offer(others, restore, forget);
+    };
     const text = element('span', { textContent: this.#on.message('draft', { owner: draft.owner, since: draft.at }) });
-    this.#draft.replaceChildren(text, this.#button('restore', restore), this.#button('discard', discard));
+    this.#draft.replaceChildren(text, this.#button('restore', decide(restore)), this.#button('discard', decide(() => {})));
     this.#draft.hidden = false;
   }
 
@@ -132,6 +138,8 @@ const TEXTS = {
     taken: '{owner} has taken over, at {since}. Saving is off; your text is kept, and can be copied.',
     'taken-by-me': 'You went on editing in another tab. Saving is off here; your text is kept, and can be copied.',
     stale: 'Someone has saved since you opened this. Saving is off; your text is kept, and can be copied.',
+    denied: 'You may no longer edit this. Saving is off; your text is kept, and can be copied.',
+    rejected: 'The server does not accept your edit lock. Saving is off; your text is kept, and can be copied.',
     refused: 'You may read this, but not edit it.',
     'signed-out': 'You are signed out. Your text is kept; sign in again to save it.',
     'not-allowed': 'You may not take over. {owner} is editing this, since {since}.',
@@ -156,6 +164,8 @@ const TEXTS = {
     taken: '{owner} 님이 {since}에 편집을 넘겨받았습니다. 저장할 수 없지만 입력한 내용은 그대로 있으며 복사할 수 있습니다.',
     'taken-by-me': '다른 탭에서 편집을 이어 갔습니다. 여기서는 저장할 수 없지만 입력한 내용은 복사할 수 있습니다.',
     stale: '화면을 연 뒤에 다른 사람이 저장했습니다. 저장할 수 없지만 입력한 내용은 그대로 있으며 복사할 수 있습니다.',
+    denied: '이제 편집할 권한이 없습니다. 저장할 수 없지만 입력한 내용은 그대로 있으며 복사할 수 있습니다.',
+    rejected: '서버가 편집 잠금을 받아들이지 않습니다. 저장할 수 없지만 입력한 내용은 그대로 있으며 복사할 수 있습니다.',
     refused: '읽을 수는 있지만 편집할 수 없습니다.',
     'signed-out': '로그아웃되었습니다. 입력한 내용은 보관됩니다. 다시 로그인한 뒤 저장하세요.',
     'not-allowed': '편집을 넘겨받을 권한이 없습니다. {owner} 님이 {since}부터 편집하고 있습니다.',

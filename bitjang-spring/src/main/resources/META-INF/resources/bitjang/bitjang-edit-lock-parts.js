@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the edit lock needs from the browser: a clock, an id for the tab, requests and drafts.
+// What the edit lock needs from the browser: a clock, an id for the tab, requests, fields and drafts.
 
 // ---- Time. A steady clock may stand still while a laptop sleeps, and the wall clock may be set: the longer time counts.
 
 export const stamp = () => ({ steady: performance.now(), wall: Date.now() });
 export const elapsed = (from) => Math.max(performance.now() - from.steady, Date.now() - from.wall);
+export const pause = (ms) => new Promise((over) => setTimeout(over, ms));
+
+const SHORTEST_MS = 500; // nothing is asked again sooner, whatever the server says
+const LONGEST_MS = 2 ** 31 - 1; // a browser takes longer timers for 0
+
+/** A time to wait that is never 0, unless that is said: what is no number becomes the other one. */
+export function delay(ms, otherwise, shortest = SHORTEST_MS) {
+  return Math.min(LONGEST_MS, Math.max(shortest, Number.isFinite(ms) ? ms : otherwise));
+}
 
 // ---- The tab. Its id is kept in sessionStorage, so that a reload is the same client. A duplicated tab copies that storage,
 // so the id is also held as a Web Lock for as long as the page lives: who can't get it is a copy, and takes a new id.
@@ -66,9 +75,20 @@ addEventListener('pageshow', async (event) => event.persisted && tab && occupy(a
 export class NoAnswer extends Error {}
 
 const NOT_NOW = new Set([408, 409, 425, 429]);
+
+/** The path of the lock named `type/id`, below the endpoints. */
+export function pathOf(name) {
+  const slash = name.indexOf('/');
+  if (slash < 1) throw new Error(`An edit lock is named "type/id", not "${name}".`);
+  return [name.slice(0, slash), name.slice(slash + 1)].map(encodeURIComponent).join('/');
+}
+
 let csrfKind = 0; // which of the page's tokens the server takes
 
-/** `{status, body, sentAt}`. A redirect (to a login page) has the status 401. The lock id goes into a header, never a URL. */
+/**
+ * `{status, body, sentAt}`. A redirect has the status 401, and so has an answer that is not the edit lock's (a login page, a
+ * gateway): whoever sent it, it confirms no lock. The lock id goes into a header, never a URL.
+ */
 export async function request(form, url, { method, token, body, version, timeoutMs, keepalive = false }) {
   const headers = { Accept: 'application/json, application/problem+json' };
   if (token) headers['Lock-Token'] = token;
@@ -90,14 +110,19 @@ export async function request(form, url, { method, token, body, version, timeout
       sentAt = stamp();
       response = await send();
     }
-    answer = /[/+]json/.test(response.headers.get('Content-Type')) ? await response.json() : {};
+    answer = /[/+]json/.test(response.headers.get('Content-Type')) ? ((await response.json()) ?? {}) : {};
   } catch (cause) {
     throw new NoAnswer('The edit lock’s server could not be reached.', { cause });
   }
-  const { status, type } = response;
+  const { status, type, ok, redirected } = response;
   const noAnswer = (status >= 500 && status !== 501) || NOT_NOW.has(status);
   if (noAnswer) throw new NoAnswer(`The edit lock’s server answered ${status}.`);
-  return { status: type === 'opaqueredirect' ? 401 : status, body: answer, sentAt };
+  const foreign = type === 'opaqueredirect' || redirected || (ok && status !== 204 && !isAnswer(method, token, answer));
+  return { status: foreign ? 401 : status, body: answer, sentAt };
+}
+
+function isAnswer(method, token, body) {
+  return method === 'GET' ? typeof body.held === 'boolean' : Number.isFinite(body.expiresInMs) && !!(body.token ?? token);
 }
 
 /** Whether the edit lock itself has answered, and not a filter before it. */
@@ -117,6 +142,19 @@ function csrfTokens(form) {
   if (inPage) tokens.push({ [meta('_csrf_header') || (inCookie ? 'X-XSRF-TOKEN' : 'X-CSRF-TOKEN')]: inPage });
   if (inCookie) tokens.push({ 'X-XSRF-TOKEN': decodeURIComponent(inCookie) });
   return tokens;
+}
+
+// ---- Fields.
+
+/** Sets a hidden field of the form, which is made if there is none. */
+export function setHidden(form, name, value) {
+  let field = form.elements.namedItem(name);
+  if (!field) {
+    field = Object.assign(document.createElement('input'), { type: 'hidden', name });
+    form.append(field);
+  }
+  field.autocomplete = 'off'; // or the browser puts an old value back when it restores the page
+  field.value = value;
 }
 
 // ---- Drafts. Each page writes a draft of its own, so that none ever replaces another's. It holds what a person has typed:
@@ -168,20 +206,20 @@ export class Drafts {
     stored(() => sessionStorage.setItem(SUBMITTED, this.#own));
   }
 
-  /** What this person left here, the newest first; what is old, or the same as the form, is thrown away. */
+  /** What this person left here, the newest first; what is the same as the form is thrown away. */
   left(owner) {
     const same = [JSON.stringify(this.#values(now)), JSON.stringify(this.#values(initial))];
     const drafts = [];
     for (const key of draftKeys(this.#prefix)) {
       const draft = stored(() => JSON.parse(localStorage.getItem(key)));
       if (key === this.#own || !draft || draft.owner !== owner) continue;
-      if (Date.now() - draft.at > WEEK_MS || same.includes(JSON.stringify(draft.values))) this.remove(key);
+      if (same.includes(JSON.stringify(draft.values))) this.remove(key);
       else drafts.push({ key, ...draft });
     }
     return drafts.sort((one, other) => other.at - one.at);
   }
 
-  /** Puts a draft into the fields, as if it had been typed. */
+  /** Puts a draft into the fields, as if it had been typed; it is this page's own then. */
   restore(draft) {
     const values = [...draft.values];
     for (const field of this.#fields()) {
@@ -194,6 +232,7 @@ export class Drafts {
       field.dispatchEvent(new Event('input', { bubbles: true }));
       field.dispatchEvent(new Event('change', { bubbles: true }));
     }
+    this.write(draft.owner);
   }
 }
 
@@ -208,6 +247,14 @@ export function forgetSubmitted(name) {
 /** Removes all drafts of this browser: for the sign-out of a computer that several people use. */
 export function clearDrafts() {
   for (const key of draftKeys(DRAFT)) stored(() => localStorage.removeItem(key));
+}
+
+/** Removes what is older than a week, whoever's it is: nobody else may ever open that form here again. */
+function forgetOldDrafts() {
+  for (const key of draftKeys(DRAFT)) {
+    const written = stored(() => JSON.parse(localStorage.getItem(key)))?.at;
+    if (!(Date.now() - written <= WEEK_MS)) stored(() => localStorage.removeItem(key));
+  }
 }
 
 function draftKeys(prefix) {
@@ -236,3 +283,5 @@ function stored(action) {
     return null;
   }
 }
+
+forgetOldDrafts();

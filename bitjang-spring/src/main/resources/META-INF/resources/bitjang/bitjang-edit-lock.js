@@ -8,7 +8,9 @@
 // The server decides; this script makes sure that a person learns early what the server will say. Three rules carry it: a
 // lease counts from when its request was sent; there is no Save without a confirmed lease; who has lost does not come back.
 
-import { Drafts, NoAnswer, clearDrafts, elapsed, forgetSubmitted, request, tabId } from './bitjang-edit-lock-parts.js';
+import {
+  Drafts, NoAnswer, clearDrafts, delay, elapsed, forgetSubmitted, pathOf, pause, request, setHidden, stamp, tabId,
+} from './bitjang-edit-lock-parts.js';
 import { Panel, textOf } from './bitjang-edit-lock-panel.js';
 
 export { clearDrafts };
@@ -16,6 +18,7 @@ export { clearDrafts };
 const BASE = new URL('edit-locks', import.meta.url).pathname; // next to this script, so below the same context path
 const SLOWEST_MS = 10_000; // no request, pause between retries or look at another's lock takes longer
 const LONGEST_SAVE_MS = 30_000; // after this, a Save that led nowhere (a download, an answer 204) may be pressed again
+const LONGEST_LEAVE_MS = 3_000; // who comes back waits no longer for the word that the page was left
 const DRAFT_PAUSE_MS = 300;
 
 const locks = new WeakMap();
@@ -41,6 +44,8 @@ class EditLock {
   #running = null; // the one request under way
   #saveAsked = false; // Save was pressed, and waits for the lock to be confirmed
   #submitting = false; // the form is on its way
+  #freeAt = null; // when the form was last sent by a button that does not save
+  #left = null; // the word that the page was left, until a renewal has waited for its answer
   #draftsOffered = false;
   #timers = {};
   #listening = new AbortController();
@@ -48,11 +53,8 @@ class EditLock {
   constructor(form, options) {
     const { dataset } = form;
     const name = options.lock ?? dataset.bitjangEditLock ?? '';
-    const slash = name.indexOf('/');
-    if (slash < 1) throw new Error(`An edit lock is named "type/id", not "${name}".`);
-    const path = [name.slice(0, slash), name.slice(slash + 1)].map(encodeURIComponent).join('/');
     this.#form = form;
-    this.#url = `${options.base ?? dataset.bitjangBase ?? BASE}/${path}`;
+    this.#url = `${options.base ?? dataset.bitjangBase ?? BASE}/${pathOf(name)}`;
     this.#options = {
       take: options.take ?? dataset.bitjangTake ?? 'load',
       note: options.note ?? dataset.bitjangNote,
@@ -117,11 +119,11 @@ class EditLock {
 
   #next(ms, action) {
     clearTimeout(this.#timers.next);
-    this.#timers.next = setTimeout(action, ms);
+    this.#timers.next = setTimeout(action, delay(ms, SLOWEST_MS));
   }
 
   #retry(action) {
-    this.#next(Math.min(SLOWEST_MS, Math.max(500, (this.#confirmed?.renewInMs ?? 6_000) / 3)), action);
+    this.#next(Math.min(SLOWEST_MS, (this.#confirmed?.renewInMs ?? 6_000) / 3), action);
   }
 
   #look() {
@@ -141,13 +143,18 @@ class EditLock {
 
   async #take() {
     const body = { clientId: await tabId(), note: this.#options.note };
-    const version = this.#form.elements.namedItem('version')?.value;
-    let answer = await this.#ask('PUT', { body, version });
-    if (answer.status === 501) answer = await this.#ask('PUT', { body }); // only the save compares versions here
+    const answer = await this.#askFresh('PUT', { body });
     if (answer.status === 200 || answer.status === 201) this.#confirm(answer);
     else if (answer.status === 423) this.#showOther(answer.body);
     else if (answer.status === 412) this.#lose('stale');
     else this.#refuse(answer.status);
+  }
+
+  /** Asks for the lock if the form is as new as the data. */
+  async #askFresh(method, rest) {
+    const version = this.#form.elements.namedItem('version')?.value;
+    const answer = await this.#ask(method, { ...rest, version });
+    return version && answer.status === 501 ? this.#ask(method, rest) : answer; // only the save compares versions here
   }
 
   /** Takes the lock from the holder that this page shows. The server's policy decides. */
@@ -155,9 +162,10 @@ class EditLock {
     return this.#runAlone(async () => {
       if (this.#state !== 'held-by-other' || this.#shown.old) return;
       const body = { clientId: await tabId(), expectedFence: this.#shown.fence, reason };
-      const answer = await this.#ask('POST', { path: '/takeover', body });
+      const answer = await this.#askFresh('POST', { path: '/takeover', body });
       if (answer.status === 201) this.#confirm(answer);
       else if (answer.status === 403) this.#show('held-by-other', { ...this.#shown, text: 'not-allowed' });
+      else if (answer.body.type === 'urn:bitjang:stale-version') this.#lose('stale');
       else this.#next(0, () => this.#look()); // the fence has moved on: see who has it now
     }, () => this.#retry(() => this.#look()));
   }
@@ -165,14 +173,25 @@ class EditLock {
   /** Confirms the lock now. Settles when the answer is there, whatever it says. */
   renew() {
     if (!this.#token) return Promise.resolve();
-    return this.#running ?? this.#run(async () => {
-      if (!this.#form.isConnected) return this.#giveBack();
-      const answer = await this.#ask('PATCH', { token: this.#token });
-      if (answer.status === 200) this.#confirm(answer);
-      else if (answer.status === 410) this.#lose('lapsed');
-      else if (answer.status === 423) this.#lose(answer.body.mine ? 'taken-by-me' : 'taken', answer.body);
-      else this.#doubt(answer.status === 401 ? 'signed-out' : 'uncertain');
-    }, () => this.#doubt());
+    return this.#running ?? this.#run(() => this.#renew(), () => this.#doubt());
+  }
+
+  async #renew() {
+    if (!this.#form.isConnected) return this.#giveBack();
+    if (this.#left) await Promise.race([this.#left, pause(LONGEST_LEAVE_MS)]);
+    this.#left = null;
+    const token = this.#token;
+    if (!token) return;
+    const answer = await this.#ask('PATCH', { token });
+    const { status, body } = answer;
+    if (token !== this.#token) return; // saved or given back meanwhile: it says nothing about this page any more
+    if (status === 200 && this.#left) return this.#renew(); // left meanwhile: what was granted may have been cut
+    if (status === 200) this.#confirm(answer);
+    else if (status === 410) this.#lose('lapsed');
+    else if (status === 423) this.#lose(body.mine ? 'taken-by-me' : 'taken', body);
+    else if (status === 401) this.#doubt('signed-out');
+    else if (String(body.type).startsWith('urn:bitjang:')) this.#lose(status === 403 ? 'denied' : 'rejected');
+    else this.#doubt();
   }
 
   /** Gives the lock back; the page is only for reading then. */
@@ -201,12 +220,12 @@ class EditLock {
     if (this.#state === 'lost') return;
     this.#token = body.token ?? this.#token;
     this.#owner = body.owner ?? this.#owner;
-    this.#confirmed = { sentAt, expiresInMs: body.expiresInMs, renewInMs: body.renewInMs ?? body.expiresInMs / 3 };
-    this.#field('lid', this.#token);
+    this.#confirmed = { sentAt, expiresInMs: body.expiresInMs, renewInMs: delay(body.renewInMs, body.expiresInMs / 3) };
+    setHidden(this.#form, 'lid', this.#token);
     clearTimeout(this.#timers.expiry);
-    if (this.#leaseLeft() <= 0) return this.#doubt(); // the answer came too late to be worth anything
-    this.#timers.expiry = setTimeout(() => this.#doubt(), this.#leaseLeft());
-    this.#next(Math.max(0, this.#confirmed.renewInMs - elapsed(sentAt)), () => this.renew());
+    if (!(this.#leaseLeft() > 0)) return this.#doubt(); // the answer came too late to be worth anything
+    this.#timers.expiry = setTimeout(() => this.#doubt(), delay(this.#leaseLeft(), 0, 0));
+    this.#next(this.#confirmed.renewInMs - elapsed(sentAt), () => this.renew());
     this.#show('held', { owner: this.#owner, fence: body.fence });
     this.#offerDraft();
   }
@@ -244,7 +263,7 @@ class EditLock {
 
   #drop() {
     this.#token = null;
-    this.#field('lid', '');
+    setHidden(this.#form, 'lid', '');
     Object.values(this.#timers).forEach(clearTimeout);
   }
 
@@ -265,16 +284,6 @@ class EditLock {
     this.#form.dispatchEvent(new CustomEvent('bitjang:state', { bubbles: true, detail }));
   }
 
-  #field(name, value) {
-    let field = this.#form.elements.namedItem(name);
-    if (!field) {
-      field = Object.assign(document.createElement('input'), { type: 'hidden', name });
-      this.#form.append(field);
-    }
-    field.autocomplete = 'off'; // or the browser puts an old value back when it restores the page
-    field.value = value;
-  }
-
   // ---- What the browser says.
 
   #listen() {
@@ -290,7 +299,7 @@ class EditLock {
     on(window, 'online', () => this.#wake());
     on(window, 'offline', () => this.#doubt());
     on(window, 'pagehide', (event) => this.#hide(event.persisted));
-    on(window, 'pageshow', (event) => event.persisted && this.#wakeFromCache());
+    on(window, 'pageshow', (event) => event.persisted && this.#return());
   }
 
   #typed() {
@@ -311,23 +320,35 @@ class EditLock {
     }
   }
 
-  #wakeFromCache() {
+  /** The form was sent, and yet the page is still there, or there again. */
+  #return() {
     this.#submitting = false;
+    this.#freeAt = null;
     this.#wake();
   }
 
   #hide(persisted) {
     this.#writeDraft();
     if (!this.#token || this.#submitting) return;
-    // The server cuts the lease to seconds: free soon, but a reload still finds it.
-    const left = this.#ask('POST', { path: '/leave', token: this.#token, keepalive: true, timeoutMs: 0 });
-    left.catch(() => {}); // nobody is left to be told
-    if (persisted) this.#show('uncertain', this.#shown);
+    // What a free button leads to may be this form again, with the same lock id.
+    if (!this.#freeAt || elapsed(this.#freeAt) > LONGEST_SAVE_MS) this.#leave();
+    if (persisted) this.#show('uncertain', { ...this.#shown, text: 'acquiring' });
     Object.values(this.#timers).forEach(clearTimeout);
   }
 
+  /** The server cuts the lease to seconds: free soon, but a reload still finds it. */
+  #leave() {
+    const sent = this.#ask('POST', { path: '/leave', token: this.#token, keepalive: true, timeoutMs: 0 });
+    const left = sent.catch(() => {}).then(() => {
+      // Nobody has waited so long: it may have cut what was confirmed since.
+      if (this.#left !== left) Promise.resolve(this.#running).then(() => this.renew());
+    });
+    this.#left = left;
+  }
+
   async #submit(event) {
-    if (event.defaultPrevented || event.submitter?.hasAttribute('data-bitjang-free')) return;
+    if (event.defaultPrevented) return this.#submitting || this.#sentByScript();
+    if (event.submitter?.hasAttribute('data-bitjang-free')) return void (this.#freeAt = stamp());
     const fresh = this.#state === 'held' && !this.#running && this.#leaseLeft() > this.#confirmed.expiresInMs / 3;
     if (fresh && !this.#submitting && !this.#saveAsked) return this.#submitted(event);
     event.preventDefault();
@@ -344,14 +365,19 @@ class EditLock {
     this.#writeDraft();
     this.#drafts.submitted();
     clearTimeout(this.#timers.next); // a renewal must not cross the save, which ends the lock
-    const again = () => {
-      this.#submitting = false;
-      this.#show(this.#state, this.#shown);
-      this.#wake();
-    };
+    const again = () => (this.#return(), this.#show(this.#state, this.#shown));
     this.#timers.submitting = setTimeout(again, LONGEST_SAVE_MS);
-    // Only now, because a disabled button would not be sent with its form.
-    setTimeout(() => (event.defaultPrevented ? again() : this.#show(this.#state, this.#shown)));
+    setTimeout(() => {
+      if (event.defaultPrevented) this.#sentByScript();
+      this.#show(this.#state, this.#shown); // only now, because a disabled button would not be sent with its form
+    });
+  }
+
+  /** A script's save may end the lock, too: it has half of what is left of the lease before a renewal can cross it. */
+  #sentByScript() {
+    this.#submitting = false;
+    clearTimeout(this.#timers.submitting);
+    if (this.#token) this.#next(this.#leaseLeft() / 2, () => this.renew());
   }
 
   // ---- Drafts.
@@ -363,20 +389,8 @@ class EditLock {
   #offerDraft() {
     if (!this.#options.draft || this.#draftsOffered || !this.#owner) return;
     this.#draftsOffered = true;
-    const offer = ([draft, ...others]) => {
-      if (!draft) return this.#panel.withdraw();
-      const restore = () => {
-        this.#drafts.restore(draft);
-        this.#drafts.write(this.#owner);
-      };
-      const decide = (action) => () => {
-        action();
-        this.#drafts.remove(draft.key);
-        offer(others);
-      };
-      this.#panel.offer(draft, decide(restore), decide(() => {}));
-    };
-    offer(this.#drafts.left(this.#owner));
+    const left = this.#drafts.left(this.#owner);
+    this.#panel.offer(left, (draft) => this.#drafts.restore(draft), (draft) => this.#drafts.remove(draft.key));
   }
 }
 

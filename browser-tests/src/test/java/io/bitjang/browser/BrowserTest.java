@@ -10,6 +10,7 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Request;
 import com.microsoft.playwright.Response;
+import com.microsoft.playwright.Route;
 import io.bitjang.LockData;
 import io.bitjang.LockId;
 import io.bitjang.LockName;
@@ -176,6 +177,14 @@ abstract class BrowserTest {
     static Object drafts(Page page) {
         return page.evaluate(
                 "Object.entries(localStorage).filter(([key]) => key.startsWith('bitjang')).map(([, value]) => value).join()");
+    }
+
+    /** An answer as the lock's endpoints give it. */
+    static Route.FulfillOptions problem(int status, String type) {
+        return new Route.FulfillOptions()
+                .setStatus(status)
+                .setContentType("application/problem+json")
+                .setBody("{\"type\":\"urn:bitjang:" + type + "\",\"status\":" + status + "}");
     }
 
     /** A picture, to be looked at. */

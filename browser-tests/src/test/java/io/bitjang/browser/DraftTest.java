@@ -70,6 +70,20 @@ class DraftTest extends BrowserTest {
         assertThat(drafts(page)).isEqualTo("");
     }
 
+    @Test
+    void draft_older_than_a_week_goes_whoever_wrote_it_and_wherever() {
+        String note = stage.newNote("text");
+        Page kim = profileOf("kim").newPage();
+        kim.navigate("/");
+        kim.evaluate("""
+                [8, 6].forEach((days) => localStorage.setItem(`bitjang.draft:note/elsewhere:${days}`, JSON.stringify(
+                  { owner: 'lee', at: Date.now() - days * 24 * 3600 * 1000, values: [['text', `${days} days`]] })))""");
+        kim.navigate("/notes/" + note);
+        awaitState(kim, "held");
+        assertThat(String.valueOf(drafts(kim))).contains("6 days").doesNotContain("8 days");
+        assertThat(action(kim, "restore")).hasCount(0);
+    }
+
     private Page leftUnsaved(BrowserContext context, String note) {
         Page kim = edit(context, note);
         awaitState(kim, "held");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -94,6 +95,51 @@ class LosingTest extends BrowserTest {
         assertReadOnly(kim);
         assertThat(action(kim, "take-over")).hasCount(0);
         awaitState(lee, "held");
+    }
+
+    @Test
+    void take_over_from_a_page_that_is_older_than_the_last_save_is_refused_and_leads_to_reload() {
+        String note = stage.newNote("text");
+        awaitState(edit(profileOf("kim"), note), "held");
+        Page lee = edit(profileOf("lee"), note, "?boss=true");
+        awaitState(lee, "held-by-other");
+        List<String> versions = new ArrayList<>();
+        lee.route("**/takeover", route -> {
+            versions.add(route.request().headerValue("If-Match"));
+            route.fulfill(problem(412, "stale-version"));
+        });
+        takeOver(lee);
+        awaitState(lee, "lost");
+        assertThat(versions).containsExactly("\"1\"");
+        assertThat(status(lee)).containsText("Someone has saved since you opened this");
+        assertReadOnly(lee);
+        assertThat(action(lee, "reload")).isVisible();
+    }
+
+    @Test
+    void take_over_works_where_the_server_knows_no_versions() {
+        String note = stage.newNote("text");
+        awaitState(edit(profileOf("kim"), note), "held");
+        Page lee = edit(profileOf("lee"), note, "?boss=true");
+        awaitState(lee, "held-by-other");
+        List<String> versions = new ArrayList<>();
+        lee.route("**/takeover", route -> {
+            String version = route.request().headerValue("If-Match");
+            versions.add(version);
+            if (version == null) {
+                route.resume();
+            } else {
+                route.fulfill(problem(501, "no-versions"));
+            }
+        });
+        takeOver(lee);
+        awaitState(lee, "held");
+        assertThat(versions).containsExactly("\"1\"", null);
+    }
+
+    private static void takeOver(Page page) {
+        page.locator(".bitjang input").fill("She is on holiday");
+        action(page, "take-over").click();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
+import java.time.Instant;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,20 @@ class PageTest extends BrowserTest {
         assertThat(save(lee)).isDisabled();
         lee.locator("[name=preview]").click();
         lee.waitForURL("**/notes/preview");
+    }
+
+    @Test
+    void button_that_does_not_save_leaves_the_lock_to_the_page_that_follows() {
+        String note = stage.newNote("text");
+        Page kim = profileOf("kim").newPage();
+        kim.navigate("/plain/" + note);
+        text(kim).fill("after");
+        assertThat(kim.locator("#line")).hasText("<held> kim");
+        Instant end = endOfLock(note);
+        kim.locator("[name=preview]").click();
+        kim.waitForURL("**/notes/preview");
+        kim.waitForTimeout(1_000); // by now the server would have heard of it
+        assertThat(endOfLock(note)).isAfterOrEqualTo(end);
     }
 
     @Test

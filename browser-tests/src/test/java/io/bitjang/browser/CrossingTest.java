@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.browser;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.Page;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Requests that cross on their way: what the page believes is what the server has done last. */
+class CrossingTest extends BrowserTest {
+    /**
+     * Requests come to the server later, and answers to the page, by what the test has put into {@code slow} and {@code late};
+     * and a renewal is said to be good for what is in {@code granted}.
+     */
+    private static final String CROSSING = """
+            window.slow = {};
+            window.late = {};
+            const { fetch } = window;
+            const pause = (ms) => ms && new Promise((over) => setTimeout(over, ms));
+            window.fetch = async (url, options) => {
+              const name = /leave$/.test(url) ? 'leave' : options.method;
+              await pause(window.slow[name]);
+              const answer = await fetch(url, { ...options, signal: undefined });
+              await pause(window.late[name]);
+              if (!window.granted || name !== 'PATCH' || answer.status !== 200) return answer;
+              return Response.json({ ...(await answer.json()), ...window.granted });
+            };
+            window.leaveAndReturn = () => {
+              dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+              document.dispatchEvent(new Event('visibilitychange'));
+              dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+            };
+            """;
+
+    @Test
+    void who_comes_back_renews_after_the_server_has_heard_of_the_leaving() {
+        Page kim = crossing();
+        kim.evaluate("() => { slow.leave = 800; leaveAndReturn(); }");
+        awaitState(kim, "uncertain");
+        awaitState(kim, "held");
+        assertThat(callsSinceLastLook()).startsWith("POST/leave", "PATCH");
+    }
+
+    @Test
+    void who_comes_back_does_not_wait_for_ever_and_renews_again_if_the_leaving_came_late() {
+        Page kim = crossing();
+        kim.evaluate(
+                "() => { granted = { expiresInMs: 60_000, renewInMs: 60_000 }; slow.leave = 3_800; leaveAndReturn(); }");
+        awaitState(kim, "held");
+        assertThat(callsSinceLastLook()).containsExactly("PATCH");
+        kim.waitForResponse(answer -> answer.request().method().equals("PATCH"), () -> {});
+        assertThat(callsSinceLastLook()).containsExactly("POST/leave", "PATCH");
+    }
+
+    @Test
+    void renewal_from_before_the_leaving_does_not_count() {
+        Page kim = crossing();
+        kim.evaluate("""
+                async () => {
+                  late.PATCH = 800;
+                  document.dispatchEvent(new Event('visibilitychange'));
+                  await new Promise((over) => setTimeout(over, 200));
+                  leaveAndReturn();
+                }""");
+        awaitState(kim, "uncertain");
+        awaitState(kim, "held");
+        assertThat(callsSinceLastLook()).startsWith("PATCH", "POST/leave", "PATCH");
+    }
+
+    @Test
+    void renewal_that_is_answered_after_the_save_says_nothing() {
+        Page kim = crossing();
+        kim.evaluate("""
+                async () => {
+                  const { editLock } = await import('/bitjang/bitjang-edit-lock.js');
+                  const form = document.querySelector('form');
+                  const lock = editLock(form);
+                  slow.PATCH = 800;
+                  const renewal = lock.renew();
+                  await fetch(`/bitjang/edit-locks/${form.dataset.bitjangEditLock}`, { method: 'DELETE', headers: {
+                    'Lock-Token': lock.token, 'X-CSRF-TOKEN': document.querySelector('meta[name=_csrf]').content } });
+                  lock.saved();
+                  await renewal;
+                }""");
+        assertThat(answers()).contains(410);
+        awaitState(kim, "viewing");
+    }
+
+    @Test
+    void renewal_that_is_granted_before_the_save_brings_nothing_back() {
+        Page kim = crossing();
+        kim.evaluate("""
+                async () => {
+                  const { editLock } = await import('/bitjang/bitjang-edit-lock.js');
+                  const lock = editLock(document.querySelector('form'));
+                  late.PATCH = 800;
+                  const renewal = lock.renew();
+                  lock.saved();
+                  await renewal;
+                }""");
+        awaitState(kim, "viewing");
+        assertReadOnly(kim);
+    }
+
+    @Test
+    void save_by_a_script_is_not_crossed_by_a_renewal() {
+        savedByScript("form");
+    }
+
+    @Test
+    void save_by_a_script_that_hears_of_it_later_is_not_crossed_by_a_renewal() {
+        savedByScript("document");
+    }
+
+    private void savedByScript(String listener) {
+        Page kim = crossing();
+        kim.evaluate("""
+                async (listener) => {
+                  const { editLock } = await import('/bitjang/bitjang-edit-lock.js');
+                  const form = document.querySelector('form');
+                  const lock = editLock(form);
+                  granted = { expiresInMs: 20_000, renewInMs: 1_500 };
+                  await lock.renew();
+                  (listener === 'form' ? form : document).addEventListener('submit', async (event) => {
+                    event.preventDefault();
+                    await fetch(`/bitjang/edit-locks/${form.dataset.bitjangEditLock}`, { method: 'DELETE', headers: {
+                      'Lock-Token': lock.token, 'X-CSRF-TOKEN': document.querySelector('meta[name=_csrf]').content } });
+                    await new Promise((over) => setTimeout(over, 2_500)); // the answer of the save is on its way
+                    lock.saved();
+                  }, { capture: listener === 'form' });
+                }""", listener);
+        callsSinceLastLook();
+        save(kim).click();
+        awaitState(kim, "viewing");
+        assertThat(callsSinceLastLook()).isEqualTo(List.of("DELETE"));
+    }
+
+    private Page crossing() {
+        BrowserContext context = profileOf("kim");
+        context.addInitScript(CROSSING);
+        Page kim = edit(context, stage.newNote("text"));
+        awaitState(kim, "held");
+        assertThat(save(kim)).isEnabled();
+        callsSinceLastLook();
+        return kim;
+    }
+}
