@@ -12,7 +12,7 @@ import java.lang.annotation.Target;
  * Runs the method under a lock: taken before its transaction begins, freed after it has committed.
  *
  * <pre>{@code
- * @Locked(value = "order:#{#id}", waitFor = "2s")
+ * @Locked(type = "order", value = "#{#id}", waitFor = "2s")
  * @Transactional
  * void ship(long id) { ... }
  * }</pre>

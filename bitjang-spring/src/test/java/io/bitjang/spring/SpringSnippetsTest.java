@@ -117,7 +117,7 @@ class SpringSnippetsTest {
             this.orders = orders;
         }
 
-        @Locked(value = "order:#{#id}", waitFor = "2s")
+        @Locked(type = "order", value = "#{#id}", waitFor = "2s")
         @Transactional
         public void ship(long id) {
             orders.ship(id);
@@ -142,7 +142,7 @@ class SpringSnippetsTest {
             return Optional.of(1);
         }
 
-        @Locked(value = "order:#{#id}", waitFor = "2s")
+        @Locked(type = "order", value = "#{#id}", waitFor = "2s")
         public Mono<Order> load(long id) {
             return Mono.just(new Order(id));
         }

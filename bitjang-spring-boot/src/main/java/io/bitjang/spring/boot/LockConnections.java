@@ -125,6 +125,7 @@ final class LockConnections implements AutoCloseable {
 
         private static final String H2 = "org.h2.jdbcx.JdbcDataSource";
         private static final long IDLE = TimeUnit.MINUTES.toMillis(1);
+        private static final long PATIENCE = TimeUnit.SECONDS.toMillis(5);
         private static final long LEAST_IDLE = TimeUnit.SECONDS.toMillis(10);
 
         private static @Nullable AutoCloseable copyOf(DataSource source, @Nullable Integer size) {
@@ -142,6 +143,8 @@ final class LockConnections implements AutoCloseable {
             config.setMaximumPoolSize(size != null ? size : isH2(config) ? SIZE_ON_H2 : SIZE);
             config.setMinimumIdle(0);
             config.setIdleTimeout(idleTimeout(config.getMaxLifetime()));
+            // who asks for a lock is told soon that there is no database, and a renewal tried again in time
+            config.setConnectionTimeout(Math.min(config.getConnectionTimeout(), PATIENCE));
             // the first use connects; a connection just to see whether it works would be one too many
             config.setInitializationFailTimeout(-1);
             // a session lock keeps its connection for as long as it is held

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
 
 /** Makes the {@link Locks}; what goes wrong with that is said in words that lead to the setting. */
 final class LocksFactory {
@@ -97,9 +98,11 @@ final class LocksFactory {
     }
 
     static LocksStartException notReachable(@Nullable String why, SQLException cause) {
+        // a pool says that it has no connection; why it got none, the cause of that says
+        Throwable root = NestedExceptionUtils.getMostSpecificCause(cause);
         return new LocksStartException(
-                "The database of the locks can't be reached: " + why,
-                "Start the database, or correct spring.datasource.*. If the locks belong to another database, name its data"
+                "The database of the locks can't be reached: " + why + (root == cause ? "" : ": " + root.getMessage()),
+                "Start the database, or correct spring.datasource.* (address, user, password). If the locks belong to another database, name its data"
                         + " source by bitjang.data-source.",
                 cause);
     }

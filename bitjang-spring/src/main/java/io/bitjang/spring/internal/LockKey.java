@@ -12,6 +12,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.expression.BeanResolver;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.common.CompositeStringExpression;
@@ -37,7 +39,7 @@ import org.springframework.expression.spel.support.StandardEvaluationContext;
  */
 final class LockKey {
 
-    private static final Pattern BARE_NAME = Pattern.compile("#(\\w+)");
+    private static final Pattern BARE_NAME = Pattern.compile("#(\\w+)|\\{(\\w+)}");
     private static final Pattern BY_INDEX = Pattern.compile("[pa](\\d+)");
 
     private final String text;
@@ -128,9 +130,10 @@ final class LockKey {
     private void requireNoBareName(String literal, Set<String> known) {
         Matcher bare = BARE_NAME.matcher(literal);
         while (bare.find()) {
-            if (known.contains(bare.group(1))) {
-                throw wrong("has " + bare.group() + " as plain text, so all calls would have the same lock. Write #{"
-                        + bare.group() + "}");
+            String name = bare.group(1) != null ? bare.group(1) : bare.group(2);
+            if (known.contains(name)) {
+                throw wrong("has " + bare.group() + " as plain text, so all calls would have the same lock. Write #{#"
+                        + name + "}");
             }
         }
     }
@@ -157,9 +160,18 @@ final class LockKey {
             values.add(
                     part instanceof LiteralExpression
                             ? part.getExpressionString()
-                            : value(part, part.getValue(context)));
+                            : value(part, computed(part, context)));
         }
         return String.join("", values);
+    }
+
+    private @Nullable Object computed(Expression part, EvaluationContext context) {
+        try {
+            return part.getValue(context);
+        } catch (EvaluationException e) {
+            throw new IllegalArgumentException(
+                    where + ": #{" + part.getExpressionString() + "} can't be computed: " + e.getMessage(), e);
+        }
     }
 
     private String value(Expression part, @Nullable Object value) {

@@ -151,7 +151,8 @@ public final class LockedBeans implements BeanPostProcessor, SmartInitializingSi
                 + ". Use a LockTemplate there, or move the method to another bean.";
         if (settings.get().failOnSelfInvocation()) {
             throw new IllegalStateException(
-                    message + " (A bean LockingSettings.defaults().warningOnSelfInvocation() makes it a warning.)");
+                    message
+                            + " (A bean LockingSettings.defaults().warningOnSelfInvocation() makes it a warning; with Boot bitjang.locked.self-invocation=warn.)");
         }
         log.warn(message);
     }

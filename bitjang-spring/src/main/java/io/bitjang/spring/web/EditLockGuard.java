@@ -102,7 +102,9 @@ final class EditLockGuard implements MethodInterceptor {
                 .orElseGet(BoundEditLock::new);
         lock.bind(lockId);
         Object result = inTransaction(call, handler, lock, person, version, attributes.getResponse());
-        if (!lock.kept()) {
+        if (lock.kept()) {
+            request.setAttribute(Requests.TOKEN_FIELD, lockId.value()); // for the form that is shown again
+        } else {
             signal.run();
         }
         return result;

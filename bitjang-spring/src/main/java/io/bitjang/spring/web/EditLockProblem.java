@@ -116,7 +116,7 @@ final class EditLockProblem extends ErrorResponseException {
         LockData shown = holder == null || !holder.held() || person == null ? null : TabNote.hidden(holder);
         boolean mine = shown != null && person != null && person.getName().equals(shown.owner());
         String detail = shown == null
-                ? "Someone else is editing " + text(name) + "."
+                ? "This is in use right now. Try again later."
                 : mine
                         ? "You are editing " + text(name) + " in another window or tab."
                         : shown.owner() + " is editing " + text(name) + " since " + shown.acquiredAt() + ".";

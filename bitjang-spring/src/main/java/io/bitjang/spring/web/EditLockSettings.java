@@ -74,9 +74,10 @@ public record EditLockSettings(
         return new EditLockSettings(path, types, lease, leaveGrace, pollInterval, maxListeners);
     }
 
-    /** With another lease. */
+    /** With another lease; a leave grace that would be longer becomes as long. */
     public EditLockSettings withLease(Duration duration) {
-        return new EditLockSettings(basePath, types, duration, leaveGrace, pollInterval, maxListeners);
+        Duration grace = leaveGrace.compareTo(duration) > 0 ? duration : leaveGrace;
+        return new EditLockSettings(basePath, types, duration, grace, pollInterval, maxListeners);
     }
 
     /** With another grace after leaving. */

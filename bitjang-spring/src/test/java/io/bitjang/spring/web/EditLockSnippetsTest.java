@@ -88,8 +88,8 @@ class EditLockSnippetsTest {
         }
 
         @PostMapping("/orders/{no}/edit")
-        String open(@PathVariable String no, Principal person) {
-            String tab = UUID.randomUUID().toString();
+        String open(@PathVariable String no, @RequestParam(defaultValue = "") String clientId, Principal person) {
+            String tab = clientId.isEmpty() ? UUID.randomUUID().toString() : clientId;
             editLocks.open("order", no, person, tab, null);
             return "redirect:/orders/" + no + "/edit?tab=" + tab;
         }
