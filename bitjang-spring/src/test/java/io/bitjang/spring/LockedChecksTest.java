@@ -93,6 +93,11 @@ class LockedChecksTest {
         public void ship(long id) {}
     }
 
+    static class OnlyBraces {
+        @Locked("order:{id}")
+        public void ship(long id) {}
+    }
+
     static class NoSyntax {
         @Locked("order:#{#id +}")
         public void ship(long id) {}
@@ -121,6 +126,11 @@ class LockedChecksTest {
     @Test
     void name_without_braces_would_be_one_lock_for_all() {
         refused(NoBraces.class, "has #id as plain text", "Write #{#id}");
+    }
+
+    @Test
+    void braces_alone_would_be_one_lock_for_all() {
+        refused(OnlyBraces.class, "has {id} as plain text", "Write #{#id}");
     }
 
     @Test

@@ -38,6 +38,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.View;
 import org.springframework.web.servlet.view.json.JacksonJsonView;
 
 /** What was found by looking for holes: each is closed. */
@@ -114,6 +115,16 @@ class EditLockHardeningTest {
             return view;
         }
 
+        /** Its template shows the lid, as one for a form does. */
+        @PostMapping("/again/{no}")
+        @RequiresEditLock(type = "order", id = "{no}")
+        public ModelAndView again(@PathVariable String no, EditLock lock) {
+            lock.keep();
+            View template = (model, request, response) ->
+                    response.getWriter().write("lid=" + request.getAttribute("lid") + " " + no);
+            return new ModelAndView(template);
+        }
+
         @PostMapping("/status/{no}")
         @RequiresEditLock(type = "order", id = "{no}")
         public void status(@PathVariable String no, HttpServletResponse response) {
@@ -177,6 +188,16 @@ class EditLockHardeningTest {
 
         assertThat(written()).isZero();
         kim.renew(lock, token).is(200);
+    }
+
+    @Test
+    void form_that_is_shown_again_has_its_lid_again() {
+        String token = kim.take(lock, TAB).is(201).token();
+
+        assertThat(kim.send("POST", "//again/" + name.id(), null, "Lock-Token", token)
+                        .is(200)
+                        .text())
+                .startsWith("lid=" + token + " ");
     }
 
     @Test
