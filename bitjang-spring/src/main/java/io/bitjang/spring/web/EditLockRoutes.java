@@ -140,15 +140,24 @@ final class EditLockRoutes {
         String clientId = required(body, "clientId");
         String note = text(body, "note");
         Optional<String> version = Requests.version(request.servletRequest());
-        requireCurrent(name, version.orElse(null), person);
+        if (version.isPresent() && versions == null) {
+            throw EditLockProblem.noVersions();
+        }
+        Runnable current = () -> requireCurrent(name, version.orElse(null), person);
         LockId known = Requests.token(request.servletRequest())
                 .map(token -> Requests.lockId(token, name))
                 .orElse(null);
-        EditLocks.Held held = (known == null
-                        ? Optional.<EditLocks.Held>empty()
-                        : locks.renewIfHeld(known, person, clientId))
-                .orElseGet(() -> locks.open(name.type(), name.id(), person, clientId, note));
-        version.ifPresent(sent -> requireFresh(sent, name, held, person));
+        if (known != null) {
+            EditLocks.Held renewed = locks.renewIfHeld(known, person, clientId).orElse(null);
+            if (renewed != null) {
+                current.run();
+                return granted(renewed, person);
+            }
+        }
+        EditLocks.Held held = locks.open(name.type(), name.id(), person, clientId, note, current);
+        if (!held.resumed()) {
+            version.ifPresent(sent -> requireFresh(sent, name, held, person));
+        }
         return granted(held, person);
     }
 

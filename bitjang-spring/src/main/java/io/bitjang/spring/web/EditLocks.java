@@ -67,6 +67,12 @@ public final class EditLocks {
      * @throws AlreadyLockedException if someone else has it, or another tab of the same person
      */
     public Held open(String type, String id, Principal person, String clientId, @Nullable String note) {
+        return open(type, id, person, clientId, note, () -> {});
+    }
+
+    /** The same; what is run before resuming, which ends the former lock id, may refuse it. */
+    Held open(
+            String type, String id, Principal person, String clientId, @Nullable String note, Runnable beforeResuming) {
         LockName name = permitted(type, id, person);
         TabNote tab = TabNote.of(note, Objects.requireNonNull(clientId, "clientId"));
         AlreadyLockedException refused = null;
@@ -80,6 +86,7 @@ public final class EditLocks {
                 if (holder == null || !isOfTab(holder, person, tab)) {
                     break;
                 }
+                beforeResuming.run();
                 Optional<Held> resumed = resumed(holder, person, tab);
                 if (resumed.isPresent()) {
                     return changed(resumed.get());

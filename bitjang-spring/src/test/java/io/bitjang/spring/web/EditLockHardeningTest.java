@@ -238,6 +238,17 @@ class EditLockHardeningTest {
     }
 
     @Test
+    void that_someone_else_is_at_it_comes_before_that_the_copy_is_old() {
+        String token = kim.take(lock, TAB).is(201).token();
+        VERSIONS.put(name, "\"2\"");
+
+        boss.take(lock, "tab-0002", "If-Match", "\"1\"").isProblem(423, "held");
+        kim.take(lock, TAB, "If-Match", "\"1\"").isProblem(412, "stale-version");
+        kim.take(lock, TAB, "If-Match", "\"1\"", "Lock-Token", token).isProblem(412, "stale-version");
+        kim.renew(lock, token).is(200);
+    }
+
+    @Test
     void nobody_is_robbed_for_a_copy_that_is_old_already() {
         Person.Answer taken = kim.take(lock, TAB).is(201);
         VERSIONS.put(name, "\"2\"");
