@@ -11,6 +11,8 @@ import io.bitjang.StaleSnapshotException;
 import io.bitjang.admin.LockAdmin;
 import java.security.Principal;
 import java.util.Optional;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.dao.PessimisticLockingFailureException;
@@ -19,6 +21,7 @@ import org.springframework.dao.PessimisticLockingFailureException;
 final class Problems {
 
     private static final int DEEPEST = 20;
+    private static final Log LOG = LogFactory.getLog(Problems.class);
 
     private final LockAdmin admin;
     private final EditLockPolicy policy;
@@ -62,6 +65,7 @@ final class Problems {
         } else if (failure instanceof NoLockException && name != null) {
             return Optional.of(gone(name, person));
         } else if (failure instanceof LockingFailException) {
+            LOG.warn("Answered by 503: " + failure.getMessage());
             return Optional.of(EditLockProblem.unavailable(failure));
         }
         return Optional.empty();

@@ -11,11 +11,14 @@ import io.bitjang.testkit.TestDatabases;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.mock.web.MockServletContext;
 import org.springframework.stereotype.Component;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -39,7 +42,24 @@ class EditLockStartTest {
         pool.close();
     }
 
-    private static Throwable start(Class<?> controller) {
+    /** A second manager, as an application with two data sources has. */
+    static class Second {
+        @Bean
+        DataSourceTransactionManager reports(DataSource business) {
+            return new DataSourceTransactionManager(business);
+        }
+    }
+
+    @RestController
+    static class Named {
+        @PostMapping("/a/{no}")
+        @RequiresEditLock(type = "order", id = "{no}", transactionManager = "reports")
+        public String save(@PathVariable String no) {
+            return no;
+        }
+    }
+
+    private static Throwable start(Class<?>... controller) {
         return catchThrowable(() -> {
             try (AnnotationConfigWebApplicationContext context = new AnnotationConfigWebApplicationContext()) {
                 context.setServletContext(new MockServletContext());
@@ -48,7 +68,8 @@ class EditLockStartTest {
                     factory.registerSingleton("business", pool);
                     factory.registerSingleton("builder", Locks.builder(pool));
                 });
-                context.register(EditServer.Base.class, controller);
+                context.register(EditServer.Base.class);
+                context.register(controller);
                 context.refresh();
             }
         });
@@ -202,6 +223,15 @@ class EditLockStartTest {
                 "has the type 'invoice', which is not among the types of the EditLockSettings: [order]");
         refused(BlankType.class, "has a type that is none");
         refused(Versioned.class, "requires a version, but there is no bean of type EditLockVersions");
+    }
+
+    @Test
+    void of_several_transaction_managers_one_must_be_named() {
+        assertThat(start(Good.class, Second.class))
+                .hasStackTraceContaining("does not tell in whose transactions it runs")
+                .hasStackTraceContaining("transactionManager = ");
+        assertThat(start(Named.class, Second.class)).isNull();
+        refused(Named.class, "does not tell in whose transactions it runs");
     }
 
     @Test
