@@ -165,7 +165,8 @@ class OwnPoolTest {
                         }
                     }
                     System.out.println("Start-up of the locks on " + name + ", ms: " + millis);
-                    // printed, not asserted to be below 100: the machine may be busy; a start that waits for something is not
+                    // printed, not asserted to be below 100: the machine may be busy; a start that waits for something
+                    // is not
                     assertThat(millis.stream().min(Long::compare).orElseThrow()).isLessThan(1000);
                 });
     }
