@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param expiresAt when it ends, or ended, unless it is renewed; null when it was released
  * @param remaining what was left of it at the moment of reading; zero when it is not held
  * @param note the holder's note
+ * @param wanted whether another process has said that it waits for it; a wait that ended in vain may still show
  */
 public record LockData(
         LockName name,
@@ -25,7 +26,8 @@ public record LockData(
         @Nullable Instant acquiredAt,
         @Nullable Instant expiresAt,
         Duration remaining,
-        @Nullable String note) {
+        @Nullable String note,
+        boolean wanted) {
 
     /** The type in the lock's name. */
     public String type() {

@@ -39,6 +39,8 @@ public interface LockManager {
      * Takes the lock from its holder, if its fence is still the one that was seen. No transaction that the former holder guards
      * afterwards can commit, and one that it guards already is waited for. Who may do that is the application's business.
      *
+     * <p>Who takes over from itself, as a page that is loaded again does, leaves nothing in the audit trail: nobody has lost anything.
+     *
      * @param seen the lock as it was read, for example by {@link io.bitjang.admin.LockAdmin#find}
      * @param reason why: the audit trail gets to read it
      * @return empty if the lock is free, or its fence moved on

@@ -82,7 +82,7 @@ public final class Locks implements AutoCloseable {
         this.workers = workers;
         this.manager = new OfflineLocks(engine);
         this.distLock = new OwnerLocks(engine);
-        this.admin = new Operator(engine);
+        this.admin = new Operator(engine, sessions::here);
     }
 
     /** With the default settings: finds out which database it is, and creates the tables if they are missing. */

@@ -51,6 +51,7 @@ final class Modules {
                 "bitjang-shedlock/target/test-classes",
                 "bitjang-spring-integration/target/test-classes",
                 "browser-tests/target/test-classes",
+                "shop-tests/target/test-classes",
                 "architecture-tests/target/test-classes");
     }
 

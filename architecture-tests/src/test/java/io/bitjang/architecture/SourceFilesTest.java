@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 /** What can be seen only in the sources. */
 class SourceFilesTest {
     private static final int LONGEST_FILE = 400;
-    private static final int LARGEST_CORE = 5_100;
+    private static final int LARGEST_CORE = 5_150;
 
     /** Blank lines, comments and imports are not what takes the time to read. */
     private static final Pattern NO_CODE = Pattern.compile("^\\s*($|//|/?\\*|import )");
 
     private static final Pattern LOCALISED_NUMBER = Pattern.compile("%[-#+ 0,(]*\\d*(\\.\\d+)?[dfeg]\\b");
-    private static final int LARGEST_SESSION = 2_000;
+    private static final int LARGEST_SESSION = 2_050;
     private static final Pattern OF_SESSION_LOCKS =
             Pattern.compile("internal/session/|Session\\w*[.]java|LockDeadlock");
     private static final Pattern MONITOR = Pattern.compile("^(?!\\s*(//|\\*|/\\*)).*\\bsynchronized\\b");

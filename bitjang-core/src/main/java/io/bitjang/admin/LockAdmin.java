@@ -16,6 +16,12 @@ public interface LockAdmin {
     /** What is known about one lock; empty if it was never taken, or swept. */
     Optional<LockData> find(LockName name);
 
+    /**
+     * What this process holds and waits for: leases, and session locks, which stand in no table. Asks no database. Offline locks and
+     * locks by owner are nobody's here: any process may check, extend and release them.
+     */
+    List<LocalLock> here();
+
     /** How many rows there are, by state. */
     LockCounts counts();
 

@@ -36,6 +36,11 @@ final class Sql {
         return databases().map(name -> name.equals("h2") ? "h2-server" : name);
     }
 
+    /** Both: H2 in this process, and as a server. */
+    static Stream<String> databasesAndServers() {
+        return Stream.concat(databases(), servers()).distinct();
+    }
+
     static void freshTable(TestDatabase database, String name, String columns) {
         database.execute("DROP TABLE IF EXISTS " + name);
         database.execute("CREATE TABLE " + name + "(" + columns + ")");

@@ -103,18 +103,9 @@ class TestDatabasesTest {
     }
 
     @ParameterizedTest
-    @MethodSource("io.bitjang.testkit.Sql#databases")
+    @MethodSource("io.bitjang.testkit.Sql#databasesAndServers")
     void restarted_database_keeps_its_data_and_loses_its_connections(String name) throws SQLException {
-        restartKeepsData(TestDatabases.byName(name));
-    }
-
-    @OnDatabase("h2-server")
-    @Test
-    void restarted_h2_server_keeps_its_data_and_loses_its_connections(TestDatabase database) throws SQLException {
-        restartKeepsData(database);
-    }
-
-    private static void restartKeepsData(TestDatabase database) throws SQLException {
+        TestDatabase database = TestDatabases.byName(name);
         Sql.freshTable(database, "survivors", "id int PRIMARY KEY");
         database.execute("INSERT INTO survivors VALUES (42)");
         try (Connection old = database.dataSource().getConnection()) {

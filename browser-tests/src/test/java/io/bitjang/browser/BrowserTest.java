@@ -12,7 +12,6 @@ import com.microsoft.playwright.Request;
 import com.microsoft.playwright.Response;
 import com.microsoft.playwright.Route;
 import io.bitjang.LockData;
-import io.bitjang.LockId;
 import io.bitjang.LockName;
 import io.bitjang.browser.app.Note;
 import java.nio.file.Path;
@@ -20,20 +19,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A test in Chromium. Whatever it does: no lock id in a URL or on the console, and no error in the page. */
+/** A test in Chromium, watched ({@link Watch}). */
 @ExtendWith(Stage.Extension.class)
 abstract class BrowserTest {
     private static final String LOCKS = "/bitjang/edit-locks/";
 
-    private final List<BrowserContext> contexts = new ArrayList<>();
-    private final List<String> urls = new ArrayList<>();
-    private final List<String> console = new ArrayList<>();
-    private final List<String> errors = new ArrayList<>();
+    private final Watch watch = new Watch();
     private final List<String> calls = new ArrayList<>();
     private final List<Integer> answers = new ArrayList<>();
     Stage stage;
@@ -45,25 +40,7 @@ abstract class BrowserTest {
 
     @AfterEach
     void leave() {
-        contexts.forEach(BrowserContext::close);
-        assertThat(urls).isNotEmpty().noneMatch(BrowserTest::holdsLockId);
-        assertThat(console).noneMatch(BrowserTest::holdsLockId);
-        assertThat(errors).isEmpty();
-    }
-
-    /** A lock id carries a checksum, so there is no mistaking it. */
-    static boolean holdsLockId(String text) {
-        return Stream.of(text.split("[^A-Za-z0-9_-]+"))
-                .flatMap(word -> Stream.of(word, word.substring(word.indexOf('=') + 1)))
-                .anyMatch(BrowserTest::isLockId);
-    }
-
-    private static boolean isLockId(String text) {
-        try {
-            return new LockId(text).value() != null;
-        } catch (IllegalArgumentException e) {
-            return false;
-        }
+        watch.end();
     }
 
     /** A browser profile in which this person is signed in. */
@@ -72,21 +49,16 @@ abstract class BrowserTest {
     }
 
     BrowserContext profileOf(String person, Browser.NewContextOptions options) {
-        BrowserContext context = stage.contextOf(person, options);
-        watch(context);
-        contexts.add(context);
-        return context;
+        return watch(stage.browsers().profileOf(person, options.setViewportSize(800, 500)));
     }
 
-    void watch(BrowserContext context) {
+    BrowserContext watch(BrowserContext context) {
         context.onRequest(this::sent);
         context.onResponse(this::answered);
-        context.onConsoleMessage(message -> console.add(message.text()));
-        context.onWebError(error -> errors.add(error.error()));
+        return watch.on(context);
     }
 
     private void sent(Request request) {
-        urls.add(request.url());
         if (request.url().contains(LOCKS)) {
             calls.add(request.method() + request.url().replaceFirst(".*" + LOCKS + "note/[^/]*", ""));
         }

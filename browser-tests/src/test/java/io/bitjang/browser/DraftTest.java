@@ -32,6 +32,20 @@ class DraftTest extends BrowserTest {
     }
 
     @Test
+    void draft_is_kept_also_where_the_server_has_taken_the_lock() {
+        String note = stage.newNote("text");
+        Page kim = profileOf("kim").newPage();
+        kim.navigate("/");
+        kim.locator("form:has-text('Edit " + note + "') button").last().click();
+        awaitState(kim, "held");
+        text(kim).fill("typed under a lock of the server's");
+        kim.reload();
+        awaitState(kim, "held");
+        action(kim, "restore").click();
+        assertThat(text(kim)).hasValue("typed under a lock of the server's");
+    }
+
+    @Test
     void draft_that_is_discarded_is_gone() {
         String note = stage.newNote("text");
         Page kim = leftUnsaved(profileOf("kim"), note);
@@ -50,8 +64,8 @@ class DraftTest extends BrowserTest {
         assertThat(draft).contains("an hour of work", "blue").doesNotContain("hunter2", "lid", "_csrf", "secret");
         String everything = String.valueOf(
                 kim.evaluate("JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })"));
-        assertThat(holdsLockId(kim.locator("[name=lid]").inputValue())).isTrue();
-        assertThat(holdsLockId(everything)).isFalse();
+        assertThat(Watch.holdsLockId(kim.locator("[name=lid]").inputValue())).isTrue();
+        assertThat(Watch.holdsLockId(everything)).isFalse();
     }
 
     @Test

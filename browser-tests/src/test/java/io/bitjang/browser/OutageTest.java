@@ -11,9 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The network, the tab, the browser or the computer goes away. */
@@ -79,9 +77,9 @@ class OutageTest extends BrowserTest {
         Page lee = edit(profileOf("lee"), note);
         awaitState(lee, "held-by-other");
 
-        processesOf(profile).forEach(process -> signal(process, "STOP"));
+        Browsers.processesOf(profile).forEach(process -> signal(process, "STOP"));
         assertThat(status(lee)).containsText("no longer"); // the lease is over
-        processesOf(profile).forEach(process -> signal(process, "CONT"));
+        Browsers.processesOf(profile).forEach(process -> signal(process, "CONT"));
 
         awaitState(kim, "lost");
         assertReadOnly(kim);
@@ -130,7 +128,7 @@ class OutageTest extends BrowserTest {
         awaitState(lee, "held-by-other");
         callsSinceLastLook();
 
-        processesOf(profile).forEach(ProcessHandle::destroyForcibly);
+        Browsers.processesOf(profile).forEach(ProcessHandle::destroyForcibly);
 
         assertThat(status(lee)).containsText("no longer");
         assertThat(callsSinceLastLook()).doesNotContain("POST/leave");
@@ -143,25 +141,12 @@ class OutageTest extends BrowserTest {
     }
 
     private Page inOwnProcess(Path profile, String note) {
-        BrowserContext context = stage.processWith(profile);
-        watch(context);
+        BrowserContext context = watch(stage.browsers().processWith(profile));
         Page kim = context.newPage();
         Stage.signIn(kim, "kim");
         kim.navigate("/notes/" + note);
         awaitState(kim, "held");
         return kim;
-    }
-
-    /** The browser with this profile, and the processes of its tabs. */
-    private static List<ProcessHandle> processesOf(Path profile) {
-        List<ProcessHandle> processes = ProcessHandle.current()
-                .descendants()
-                .filter(process -> process.info().commandLine().orElse("").contains(profile.toString()))
-                .flatMap(browser -> Stream.concat(Stream.of(browser), browser.descendants()))
-                .distinct()
-                .toList();
-        assertThat(processes).isNotEmpty();
-        return processes;
     }
 
     private static void signal(ProcessHandle process, String name) {

@@ -23,7 +23,7 @@ class PageTest extends BrowserTest {
         text(kim).fill("after");
         assertThat(kim.locator("#line")).hasText("<held> kim");
         assertThat(kim.evaluate("states.map(each => each.state)")).isEqualTo(List.of("viewing", "acquiring", "held"));
-        assertThat(holdsLockId(kim.evaluate("JSON.stringify(states)").toString()))
+        assertThat(Watch.holdsLockId(kim.evaluate("JSON.stringify(states)").toString()))
                 .isFalse();
         assertThat(drafts(kim)).isEqualTo("");
         save(kim).click();
@@ -104,8 +104,7 @@ class PageTest extends BrowserTest {
 
     @Test
     void server_that_is_made_for_scripts_gets_the_token_of_the_cookie() {
-        BrowserContext context = stage.contextOfScripts("kim");
-        watch(context);
+        BrowserContext context = watch(stage.contextOfScripts("kim"));
         try (context) {
             String note = stage.newNote("text");
             Page kim = edit(context, note);

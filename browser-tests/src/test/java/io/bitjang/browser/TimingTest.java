@@ -40,7 +40,9 @@ class TimingTest extends BrowserTest {
         kim.waitForFunction("sent.filter(each => each.method === 'PATCH').length >= 3");
         List<Double> times = numbers(kim, "sent.map(each => each.at)");
         for (int i = 1; i < 4; i++) {
-            assertThat(times.get(i) - times.get(i - 1)).isBetween(1_300.0, 4_000.0);
+            // a third of 4 s; what is seen here is a little later than what the page counts from, on a busy machine by
+            // more
+            assertThat(times.get(i) - times.get(i - 1)).isBetween(1_150.0, 4_000.0);
         }
         assertThat(kim.evaluate("states")).isEqualTo(List.of("acquiring", "held, Save on"));
     }

@@ -7,6 +7,7 @@ import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.StaleSnapshotException;
 import io.bitjang.Wait;
+import io.bitjang.admin.LocalLock;
 import io.bitjang.internal.sql.Answer;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.DatabaseException;
@@ -22,6 +23,7 @@ import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -323,6 +326,22 @@ public final class LeaseEngine {
     void isFree(LockName name) {
         store.believeFree(name);
         waiting.goFirst(name);
+    }
+
+    /** What this process holds and waits for, as leases. */
+    List<LocalLock> here() {
+        return Stream.concat(heldHere.keySet().stream(), waiting.names())
+                .distinct()
+                .map(this::here)
+                .filter(lock -> lock.held() || lock.waiters() > 0)
+                .toList();
+    }
+
+    private LocalLock here(LockName name) {
+        LeaseHandle lease = heldHere.get(name);
+        boolean held = lease != null && lease.active();
+        long nanos = lease != null && held ? Ticks.now() - lease.acquiredAt() : 0;
+        return new LocalLock(name, LocalLock.Kind.LEASE, held, Duration.ofNanos(nanos), waiting.waitersFor(name));
     }
 
     /** Gives back all leases in one statement, fails those who wait. */

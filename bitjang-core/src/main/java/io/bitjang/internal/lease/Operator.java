@@ -5,6 +5,7 @@ import io.bitjang.LockData;
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.admin.AuditEntry;
+import io.bitjang.admin.LocalLock;
 import io.bitjang.admin.LockAdmin;
 import io.bitjang.admin.LockCounts;
 import io.bitjang.admin.LockFilter;
@@ -15,10 +16,12 @@ import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The operator's view of the engine. Thread-safe. */
@@ -34,10 +37,16 @@ public final class Operator implements LockAdmin {
 
     private final LeaseEngine engine;
     private final AdminSql sql;
+    private final Supplier<List<LocalLock>> sessions;
 
-    /** Over this engine. */
-    public Operator(LeaseEngine engine) {
+    /**
+     * Over this engine.
+     *
+     * @param sessions what is known of session locks, which are none of the engine's business
+     */
+    public Operator(LeaseEngine engine, Supplier<List<LocalLock>> sessions) {
         this.engine = engine;
+        this.sessions = sessions;
         this.sql = engine.store.admin();
     }
 
@@ -51,6 +60,13 @@ public final class Operator implements LockAdmin {
     public Optional<LockData> find(LockName name) {
         Objects.requireNonNull(name, "name");
         return reading(() -> engine.store.read(name)).map(LockRow::toData);
+    }
+
+    @Override
+    public List<LocalLock> here() {
+        return Stream.concat(engine.here().stream(), sessions.get().stream())
+                .sorted(Comparator.comparing(LocalLock::name).thenComparing(LocalLock::kind))
+                .toList();
     }
 
     @Override

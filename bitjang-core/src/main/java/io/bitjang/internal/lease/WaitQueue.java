@@ -69,6 +69,11 @@ final class WaitQueue extends Locked {
         return locked(() -> waiters.peek() == waiter);
     }
 
+    /** How many still wait. */
+    int size() {
+        return (int) waiters().stream().filter(waiter -> !waiter.isDone()).count();
+    }
+
     List<LeaseWaiter> waiters() {
         return locked(() -> List.copyOf(waiters));
     }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -150,6 +151,19 @@ final class Waiting {
         if (!turn.isOver() && turns.size() < MAX_TURNS) {
             turns.put(names, turn);
         }
+    }
+
+    /** Everything that is waited for. */
+    Stream<LockName> names() {
+        return queues.keySet().stream().flatMap(List::stream);
+    }
+
+    /** How many wait for it, alone or together with others. */
+    int waitersFor(LockName name) {
+        return queues.values().stream()
+                .filter(queue -> queue.names.contains(name))
+                .mapToInt(WaitQueue::size)
+                .sum();
     }
 
     boolean isEmpty() {

@@ -4,6 +4,7 @@ package io.bitjang.internal.session;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
+import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Locked;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,7 @@ final class Holding extends Locked {
     final LockName name;
     final Grant grant;
     final Thread thread;
+    final long since = Ticks.now();
     private final SessionEngine engine;
     private final List<Runnable> callbacks = new ArrayList<>();
     private State state = State.HELD;

@@ -7,6 +7,7 @@ import io.bitjang.LockingFailException;
 import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
 import io.bitjang.Wait;
+import io.bitjang.admin.LocalLock;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
@@ -81,6 +82,11 @@ public final class SessionEngine {
         if (closed.get()) {
             throw new IllegalStateException("This Locks is closed");
         }
+    }
+
+    /** What this process holds and waits for, as session locks. */
+    public List<LocalLock> here() {
+        return turns.here();
     }
 
     /** One attempt, on the calling thread; null if someone has it. */

@@ -4,6 +4,7 @@ package io.bitjang.internal.session;
 import io.bitjang.LockDeadlockException;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
+import io.bitjang.admin.LocalLock;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Locked;
@@ -164,6 +165,21 @@ final class Turns extends Locked {
     List<SessionWaiter> everybody() {
         return locked(() ->
                 turns.values().stream().flatMap(turn -> turn.line.stream()).toList());
+    }
+
+    /** What is held and waited for. */
+    List<LocalLock> here() {
+        return locked(() -> turns.entrySet().stream()
+                .map(each -> here(each.getKey(), each.getValue()))
+                .filter(lock -> lock.held() || lock.waiters() > 0)
+                .toList());
+    }
+
+    private static LocalLock here(LockName name, Turn turn) {
+        Holding holder = turn.holder();
+        Duration heldFor = holder == null ? Duration.ZERO : Duration.ofNanos(Ticks.now() - holder.since);
+        long waiters = turn.line.stream().filter(waiter -> !waiter.isDone()).count();
+        return new LocalLock(name, LocalLock.Kind.SESSION, holder != null, heldFor, (int) waiters);
     }
 
     /** The lock was taken for a thread that does not stand in line; null if its session has died since. */

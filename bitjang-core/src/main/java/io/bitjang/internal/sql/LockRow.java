@@ -93,7 +93,8 @@ public record LockRow(
                 acquiredAt == 0 ? null : instant(acquiredAt),
                 lockId == null ? null : instant(expiresAt),
                 remaining(),
-                note);
+                note,
+                wanted);
     }
 
     /** A time of the database's. */

@@ -119,7 +119,7 @@ final class LockSql {
                 "INSERT INTO " + tables.audit() + " (at_micros, kind, type, id, fence, from_owner, by_owner, reason) ";
         auditTakeOver =
                 Sql.parse(audit + "SELECT " + now + ", 'TAKEN_OVER', type, id, fence, taken_from, owner, :reason FROM "
-                        + locks + " WHERE type = :type AND id = :id AND fence = :fence");
+                        + locks + " WHERE type = :type AND id = :id AND fence = :fence AND taken_from <> owner");
         auditForce = Sql.parse(
                 audit + "SELECT " + now + ", 'FORCE_RELEASED', type, id, :fence, owner, :by, :reason FROM " + locks
                         + " WHERE type = :type AND id = :id AND fence <= :fence AND :fence <= fence + reserved");

@@ -120,7 +120,7 @@ final class EditLockGuard implements MethodInterceptor {
     }
 
     private String current(LockName name) {
-        return versions.getObject().etag(name).orElseThrow(() -> EditLockProblem.notFound(name));
+        return Etags.current(versions.getObject(), name);
     }
 
     private @Nullable Object inTransaction(

@@ -170,7 +170,7 @@ final class EditLockRoutes {
             throw EditLockProblem.noVersions();
         }
         locks.find(name.type(), name.id(), person); // who may not edit does not get to know what is there
-        String current = versions.etag(name).orElseThrow(() -> EditLockProblem.notFound(name));
+        String current = Etags.current(versions, name);
         if (!Etags.match(sent, current)) {
             throw EditLockProblem.staleVersion(null);
         }
@@ -195,6 +195,7 @@ final class EditLockRoutes {
         body.put("expiresInMs", held.expiresIn().toMillis());
         body.put("renewInMs", settings.renewInterval().toMillis());
         body.put("fence", held.fence());
+        body.put("owner", person.getName()); // a page whose lock the server took learns it here
         return Answers.json(HttpStatus.OK, body);
     }
 

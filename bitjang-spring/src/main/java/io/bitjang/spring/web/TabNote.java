@@ -58,6 +58,7 @@ record TabNote(@Nullable String text, @Nullable String clientId) {
                 data.acquiredAt(),
                 data.expiresAt(),
                 data.remaining(),
-                stored(data.note()).text());
+                stored(data.note()).text(),
+                data.wanted());
     }
 }

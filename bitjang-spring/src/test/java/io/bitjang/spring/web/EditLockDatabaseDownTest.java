@@ -8,8 +8,10 @@ import io.bitjang.testkit.TcpProxy;
 import io.bitjang.testkit.TestDatabase;
 import io.bitjang.testkit.TestDatabases;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -25,6 +27,18 @@ class EditLockDatabaseDownTest {
         }
     }
 
+    static class WithVersions extends Application {
+
+        /** From the same database. */
+        @Bean
+        EditLockVersions versions(DataSource source) {
+            return name -> JdbcClient.create(source)
+                    .sql("SELECT 'one'")
+                    .query(String.class)
+                    .optional();
+        }
+    }
+
     @RestController
     static class Orders {
 
@@ -35,13 +49,14 @@ class EditLockDatabaseDownTest {
         }
     }
 
-    @Test
-    void everything_is_unavailable_while_the_database_is_away_and_goes_on_afterwards() {
+    @ParameterizedTest
+    @ValueSource(classes = {Application.class, WithVersions.class})
+    void everything_is_unavailable_while_the_database_is_away_and_goes_on_afterwards(Class<?> application) {
         TestDatabase database = TestDatabases.h2Server();
         try (TcpProxy proxy = TcpProxy.to(database)) {
             DataSource source = database.through(proxy.port()).dataSource();
-            try (EditServer server = new EditServer(
-                    source, Locks.builder(source), EditLockSettings.ofTypes("order"), Application.class)) {
+            try (EditServer server =
+                    new EditServer(source, Locks.builder(source), EditLockSettings.ofTypes("order"), application)) {
                 Person kim = server.person("kim");
                 String lock = "/order/1";
                 Person.Answer taken = kim.take(lock, "tab-0001").is(201);

@@ -247,7 +247,8 @@ class EditLockHttpTest {
         server.locks().manager().leave(new LockId(taken.token()), Duration.ofSeconds(5));
         Person.Answer renewed = kim.renew(lock, taken.token()).is(200);
         assertThat(renewed.json())
-                .containsOnlyKeys("expiresInMs", "renewInMs", "fence")
+                .containsOnlyKeys("expiresInMs", "renewInMs", "fence", "owner")
+                .containsEntry("owner", "kim")
                 .containsEntry("expiresInMs", 180_000)
                 .containsEntry("renewInMs", 60_000);
         assertThat(renewed.fence()).isEqualTo(taken.fence());

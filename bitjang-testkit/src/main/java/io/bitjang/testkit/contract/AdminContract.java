@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.bitjang.Lease;
 import io.bitjang.LockData;
+import io.bitjang.LockException;
 import io.bitjang.LockId;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
+import io.bitjang.SessionLock;
 import io.bitjang.Wait;
 import io.bitjang.admin.LockCounts;
 import io.bitjang.admin.LockFilter;
@@ -225,6 +227,49 @@ public abstract class AdminContract extends OnOwnTables {
         assertThatExceptionOfType(NoLockException.class)
                 .isThrownBy(() -> locks.manager().checkLock(id))
                 .withMessageContaining("released");
+    }
+
+    @Test
+    void what_a_process_holds_and_waits_for_is_known_there() throws Exception {
+        assertThat(locks.admin().here()).isEmpty();
+        try (Crew crew = new Crew();
+                Lease lease = locks.lease("job").acquire(Wait.none());
+                SessionLock.Hold session = locks.session("user:7").tryAcquire().orElseThrow()) {
+            Crew.Job<?> leaseWaiter = crew.start(
+                    () -> locks.lease("job").acquire(Wait.upTo(MINUTE)).fence());
+            Crew.Job<?> sessionWaiter = crew.start(() -> locks.session("user:7").acquire(Wait.upTo(MINUTE)));
+            leaseWaiter.untilItWaits();
+            sessionWaiter.untilItWaits();
+
+            assertThat(locks.admin().here())
+                    .extracting(lock -> lock.name() + " " + lock.kind() + " " + lock.held() + " " + lock.waiters())
+                    .containsExactly("job LEASE true 1", "user:7 SESSION true 1");
+            assertThat(locks.admin().here())
+                    .allSatisfy(lock -> assertThat(lock.heldFor()).isPositive().isLessThan(MINUTE));
+            assertThat(other.admin().here()).isEmpty();
+            for (Crew.Job<?> waiter : List.of(leaseWaiter, sessionWaiter)) {
+                waiter.interrupt();
+                assertThatExceptionOfType(LockException.class).isThrownBy(waiter::result);
+            }
+        }
+        Soon.holds("nothing is left", () -> locks.admin().here().isEmpty());
+    }
+
+    @Test
+    void a_lock_that_another_process_waits_for_is_seen_to_be_wanted() throws Exception {
+        try (Crew crew = new Crew();
+                Lease lease = locks.lease("job").acquire(Wait.none())) {
+            assertThat(locks.admin().find(lease.name()).orElseThrow().wanted()).isFalse();
+            crew.start(() -> other.lease("job").acquire(Wait.upTo(MINUTE)).fence())
+                    .untilItWaits();
+
+            Soon.holds(
+                    "it is wanted",
+                    () -> locks.admin().find(lease.name()).orElseThrow().wanted());
+            assertThat(other.admin().here())
+                    .extracting(lock -> lock.name() + " " + lock.held() + " " + lock.waiters() + " " + lock.heldFor())
+                    .containsExactly("job false 1 PT0S");
+        }
     }
 
     private void oneOfEachState() {

@@ -4,6 +4,7 @@ package io.bitjang.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.bitjang.Lease;
+import io.bitjang.LockData;
 import io.bitjang.LockId;
 import io.bitjang.LockName;
 import io.bitjang.Locks;
@@ -48,6 +49,31 @@ public abstract class AuditContract extends OnOwnTables {
             assertThat(entry.reason()).isEqualTo("the browser is gone: 빗장");
             assertThat(entry.at()).isBetween(before, before.plus(MINUTE));
         });
+    }
+
+    @Test
+    void a_take_over_is_written_down_unless_nobody_lost_anything() {
+        LockId id = locks.manager().tryLock("order", "42", "kim", MINUTE);
+
+        takeOver(id.name(), "kim", MOMENT, "the page was loaded again");
+        assertThat(audited.admin().audit(10)).isEmpty();
+        lapse(id.name());
+        audited.manager().tryLock("order", "42", "kim", MINUTE);
+        assertThat(audited.admin().audit(10)).isEmpty();
+        takeOver(id.name(), "lee", MINUTE, "kim went home");
+
+        assertThat(audited.admin().audit(10)).singleElement().satisfies(entry -> {
+            assertThat(entry.kind()).isEqualTo(Kind.TAKEN_OVER);
+            assertThat(entry.from()).isEqualTo("kim");
+            assertThat(entry.by()).isEqualTo("lee");
+            assertThat(entry.reason()).isEqualTo("kim went home");
+        });
+    }
+
+    private void takeOver(LockName name, String owner, Duration duration, String reason) {
+        LockData seen = audited.admin().find(name).orElseThrow();
+        assertThat(audited.manager().takeOver(seen, owner, duration, null, reason))
+                .isPresent();
     }
 
     @Test

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.shop.tests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.bitjang.shop.orders.Order;
+import io.bitjang.shop.orders.OrderNo;
+import io.bitjang.shop.orders.OrderRepository;
+import io.bitjang.shop.orders.Scene;
+import io.bitjang.shop.orders.ShippingInfo;
+import io.bitjang.shop.start.Options;
+import io.bitjang.shop.start.Start;
+import io.bitjang.testkit.TcpProxy;
+import io.bitjang.testkit.TestDatabase;
+import io.bitjang.testkit.TestDatabases;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The shop on those databases on which no browser looks at it, and on one that goes away. */
+class DatabasesTest {
+    @TempDir
+    Path folder;
+
+    static List<String> others() {
+        return TestDatabases.selected().stream()
+                .filter(each -> !InShop.databases().contains(each))
+                .toList();
+    }
+
+    @ParameterizedTest(allowZeroInvocations = true)
+    @MethodSource("others")
+    void cards_and_parcels_come_out_as_they_do_on_the_others(String database) throws Exception {
+        try (ConfigurableApplicationContext shop = Start.shop(options("--database=" + database))) {
+            Visitor operator = new Visitor(Start.address(shop), "operator");
+            int played = 0;
+            for (String way : List.of("none", "seed", "bitjang")) {
+                operator.post("/cards/" + way, Map.of());
+                await(operator, "/cards/live", "data-over=\"(true)\"", ++played);
+            }
+            played = 0;
+            for (String lane : List.of("unprotected", "pessimistic", "optimistic", "plain-line", "line")) {
+                operator.post("/race/" + lane + "/both", Map.of());
+                await(operator, "/race/live", "data-outcome=\"(\\w+)\"", ++played);
+            }
+            assertThat(await(operator, "/cards/live", "data-cards=\"(\\d+)\"", 3)
+                            .get(2))
+                    .isEqualTo("2");
+            assertThat(await(operator, "/race/live", "data-outcome=\"(\\w+)\"", 5))
+                    .containsExactly("damaged", "sound", "sound", "damaged", "sound");
+            assertThat(operator.get("/race/live").body()).doesNotContain("failed:");
+        }
+    }
+
+    /** What a part of a page says in so many places, as soon as it does. */
+    private static List<String> await(Visitor visitor, String path, String pattern, int times) throws Exception {
+        String page = "";
+        for (int i = 0; i < 300; i++) {
+            page = visitor.get(path).body();
+            List<String> found = Pattern.compile(pattern)
+                    .matcher(page)
+                    .results()
+                    .map(each -> each.group(1))
+                    .toList();
+            if (found.size() == times) {
+                return found;
+            }
+            TimeUnit.MILLISECONDS.sleep(100);
+        }
+        throw new AssertionError("Not " + times + " times " + pattern + " in " + page);
+    }
+
+    static List<String> servers() {
+        return TestDatabases.selected().stream()
+                .filter(each -> !each.equals("h2"))
+                .toList();
+    }
+
+    @ParameterizedTest(allowZeroInvocations = true)
+    @MethodSource("servers")
+    void a_database_that_goes_away_in_mid_edit_is_a_page_with_what_was_typed_and_the_save_works_when_it_is_back(
+            String name) throws Exception {
+        TestDatabase database = TestDatabases.byName(name);
+        try (TcpProxy proxy = TcpProxy.to(database);
+                ConfigurableApplicationContext shop = Start.shop(options(
+                        "--url=" + database.through(proxy.port()).jdbcUrl(),
+                        "--user=" + database.user(),
+                        "--password=" + database.password(),
+                        "--spring.datasource.hikari.connection-timeout=500"))) {
+            String order = "8001"; // not one that other tests know
+            shop.getBean(OrderRepository.class)
+                    .save(new Order(new OrderNo(order), Scene.NONE, "customer", new ShippingInfo("Kim", "Seoul", "")));
+            Visitor customer = new Visitor(Start.address(shop), "customer");
+            var form = customer.post("/orders/" + order + "/edit", Map.of());
+            Map<String, String> typed = Map.of(
+                    "lid", Visitor.field(form, "lid"),
+                    "version", Visitor.field(form, "version"),
+                    "receiver", "김민지",
+                    "address", "Jeju",
+                    "message", "typed for an hour");
+            proxy.refuse();
+            proxy.disconnect();
+            var refused = customer.post("/orders/" + order, typed);
+            assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
+            assertThat(refused.body()).contains("The database does not answer").contains("typed for an hour");
+            assertThat(refused.body()).doesNotContain("Exception");
+            for (String path : List.of("/orders", "/orders/" + order, "/shipping", "/nodes")) {
+                var answer = customer.get(path);
+                assertThat(answer.statusCode()).as(path).isEqualTo(503);
+                assertThat(answer.body()).contains("The database does not answer");
+            }
+            assertThat(customer.get("/").statusCode()).isEqualTo(200);
+
+            proxy.resume();
+            var saved = customer.post("/orders/" + order, typed);
+            for (int i = 0; i < 20 && saved.statusCode() == 503; i++) { // the pool has to notice, too
+                TimeUnit.MILLISECONDS.sleep(200);
+                saved = customer.post("/orders/" + order, typed);
+            }
+            assertThat(saved.statusCode()).as(saved.body()).isEqualTo(200);
+            assertThat(saved.body()).contains("Saved.").contains("typed for an hour");
+        }
+    }
+
+    @Test
+    void a_second_shop_on_the_same_database_finds_what_the_first_one_left() throws Exception {
+        String url = "--url=jdbc:h2:" + folder.resolve("again");
+        for (int visit = 0; visit < 2; visit++) {
+            try (ConfigurableApplicationContext shop = Start.shop(options(url))) {
+                Visitor customer = new Visitor(Start.address(shop), "customer");
+                var form = customer.get("/shipping/2001");
+                assertThat(Visitor.field(form, "version")).isEqualTo(String.valueOf(visit));
+                Matcher address = Pattern.compile("name=\"address\"[^>]* value=\"([^\"]*)\"")
+                        .matcher(form.body());
+                assertThat(address.find()).isTrue();
+                assertThat(address.group(1).equals("Jeju 0")).isEqualTo(visit == 1);
+                customer.post(
+                        "/changeShipping",
+                        Map.of(
+                                "number",
+                                "2001",
+                                "version",
+                                String.valueOf(visit),
+                                "receiver",
+                                "Kim",
+                                "address",
+                                "Jeju " + visit));
+            }
+        }
+    }
+
+    private Options options(String... more) {
+        List<String> all = new java.util.ArrayList<>(List.of(more));
+        all.add("--port=0");
+        all.add("--shop.run-file=" + folder.resolve("running.properties"));
+        return Options.of(all.toArray(String[]::new));
+    }
+}

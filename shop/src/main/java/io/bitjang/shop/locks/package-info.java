@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** What is locked now, for the operator. */
+@NullMarked
+package io.bitjang.shop.locks;
+
+import org.jspecify.annotations.NullMarked;
