@@ -275,7 +275,9 @@ class EditLock {
     this.#shown = { text: state, ...shown };
     const onChange = this.#options.take === 'change' && !shown.refused;
     const mayEdit = state === 'held' || state === 'uncertain' || (onChange && (state === 'viewing' || state === 'acquiring'));
-    const maySave = !this.#submitting && (state === 'held' || (onChange && state === 'viewing'));
+    // A lock that the server took for this page is only confirmed: a Save that is pressed meanwhile waits for that.
+    const confirming = state === 'acquiring' && this.#token;
+    const maySave = !this.#submitting && (state === 'held' || confirming || (onChange && state === 'viewing'));
     this.#panel.show(state, this.#shown, { mayEdit, maySave });
     this.#form.dataset.bitjangState = state;
     const { text: reason, owner, since, mine, fence } = this.#shown;

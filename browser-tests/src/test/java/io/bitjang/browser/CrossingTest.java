@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Route;
+import io.bitjang.LockName;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -136,6 +139,49 @@ class CrossingTest extends BrowserTest {
         save(kim).click();
         awaitState(kim, "viewing");
         assertThat(callsSinceLastLook()).isEqualTo(List.of("DELETE"));
+    }
+
+    @Test
+    void save_that_is_pressed_before_the_lock_of_the_page_is_confirmed_waits_for_the_answer() {
+        String note = stage.newNote("text");
+        List<Route> renewals = new ArrayList<>();
+        Page kim = editWithHeldRenewal(note, renewals);
+        save(kim).click();
+        save(kim).click();
+        assertThat(form(kim)).hasAttribute("data-bitjang-state", "acquiring");
+        assertThat(stored(note).version()).isEqualTo(1);
+        renewals.remove(0).resume();
+        kim.waitForURL("**/saved");
+        assertThat(stored(note).version()).isEqualTo(2); // once
+    }
+
+    @Test
+    void save_that_is_pressed_before_the_lock_of_the_page_is_known_to_be_gone_is_not_sent() {
+        String note = stage.newNote("text");
+        List<Route> renewals = new ArrayList<>();
+        Page kim = editWithHeldRenewal(note, renewals);
+        List<String> posts = new ArrayList<>();
+        kim.onRequest(request -> posts.add(request.method() + " " + request.url()));
+        save(kim).click();
+        long fence = lock(note).orElseThrow().fence();
+        assertThat(stage.locks().forceRelease(LockName.of("note", note), fence, "lee", "urgent"))
+                .isTrue();
+        renewals.remove(0).resume();
+        awaitState(kim, "lost");
+        assertReadOnly(kim);
+        assertThat(posts).noneMatch(each -> each.startsWith("POST"));
+        assertThat(stored(note).version()).isEqualTo(1);
+    }
+
+    /** An editor whose lock the server took, as long as the script does not know yet whether it still has it. */
+    private Page editWithHeldRenewal(String note, List<Route> renewals) {
+        Page kim = profileOf("kim").newPage();
+        kim.navigate("/");
+        kim.route("**/bitjang/edit-locks/note/" + note, renewals::add);
+        kim.locator("button:text-is('Edit " + note + "')").click();
+        awaitState(kim, "acquiring");
+        kim.waitForCondition(() -> renewals.size() == 1);
+        return kim;
     }
 
     private Page crossing() {
