@@ -219,7 +219,9 @@ class EditLock {
   #confirm({ body, sentAt }) {
     if (this.#state === 'lost') return;
     this.#token = body.token ?? this.#token;
-    this.#owner = body.owner ?? this.#owner;
+    const known = this.#owner;
+    this.#owner = body.owner ?? known;
+    if (!known) this.#writeDraft(); // what was typed before it was known whose it is
     this.#confirmed = { sentAt, expiresInMs: body.expiresInMs, renewInMs: delay(body.renewInMs, body.expiresInMs / 3) };
     setHidden(this.#form, 'lid', this.#token);
     clearTimeout(this.#timers.expiry);
@@ -274,9 +276,10 @@ class EditLock {
     this.#state = state;
     this.#shown = { text: state, ...shown };
     const onChange = this.#options.take === 'change' && !shown.refused;
-    const mayEdit = state === 'held' || state === 'uncertain' || (onChange && (state === 'viewing' || state === 'acquiring'));
-    // A lock that the server took for this page is only confirmed: a Save that is pressed meanwhile waits for that.
+    // The server took the lock for this page, and it is only confirmed: what is typed meanwhile stays, and Save waits.
     const confirming = state === 'acquiring' && this.#token;
+    const mayEdit = state === 'held' || state === 'uncertain' || confirming
+      || (onChange && (state === 'viewing' || state === 'acquiring'));
     const maySave = !this.#submitting && (state === 'held' || confirming || (onChange && state === 'viewing'));
     this.#panel.show(state, this.#shown, { mayEdit, maySave });
     this.#form.dataset.bitjangState = state;

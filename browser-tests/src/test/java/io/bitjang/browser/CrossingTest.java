@@ -142,16 +142,34 @@ class CrossingTest extends BrowserTest {
     }
 
     @Test
+    void what_is_typed_before_the_lock_of_the_page_is_confirmed_stays() {
+        String note = stage.newNote("text");
+        List<Route> renewals = new ArrayList<>();
+        Page kim = editWithHeldRenewal(note, renewals);
+        assertEditable(kim);
+        text(kim).press("End");
+        text(kim).pressSequentially(", early");
+        kim.evaluate("new Promise((over) => setTimeout(over, 400))"); // by now a draft would have been written
+        assertThat((String) drafts(kim)).isEmpty(); // nobody knows whose it is
+        renewals.remove(0).resume();
+        awaitState(kim, "held");
+        assertThat(text(kim)).hasValue("text, early");
+        assertThat((String) drafts(kim)).contains("text, early");
+    }
+
+    @Test
     void save_that_is_pressed_before_the_lock_of_the_page_is_confirmed_waits_for_the_answer() {
         String note = stage.newNote("text");
         List<Route> renewals = new ArrayList<>();
         Page kim = editWithHeldRenewal(note, renewals);
+        text(kim).fill("early");
         save(kim).click();
         save(kim).click();
         assertThat(form(kim)).hasAttribute("data-bitjang-state", "acquiring");
         assertThat(stored(note).version()).isEqualTo(1);
         renewals.remove(0).resume();
         kim.waitForURL("**/saved");
+        assertThat(stored(note).text()).isEqualTo("early");
         assertThat(stored(note).version()).isEqualTo(2); // once
     }
 
@@ -160,8 +178,9 @@ class CrossingTest extends BrowserTest {
         String note = stage.newNote("text");
         List<Route> renewals = new ArrayList<>();
         Page kim = editWithHeldRenewal(note, renewals);
-        List<String> posts = new ArrayList<>();
-        kim.onRequest(request -> posts.add(request.method() + " " + request.url()));
+        List<String> sent = new ArrayList<>();
+        kim.onRequest(request -> sent.add(request.method()));
+        text(kim).fill("early");
         save(kim).click();
         long fence = lock(note).orElseThrow().fence();
         assertThat(stage.locks().forceRelease(LockName.of("note", note), fence, "lee", "urgent"))
@@ -169,7 +188,8 @@ class CrossingTest extends BrowserTest {
         renewals.remove(0).resume();
         awaitState(kim, "lost");
         assertReadOnly(kim);
-        assertThat(posts).noneMatch(each -> each.startsWith("POST"));
+        assertThat(text(kim)).hasValue("early"); // to be copied
+        assertThat(sent).doesNotContain("POST");
         assertThat(stored(note).version()).isEqualTo(1);
     }
 
