@@ -33,7 +33,7 @@ final class ShopStage implements AutoCloseable {
                 "--shop.run-file=" + FILES.resolve(database + ".properties").toAbsolutePath(),
                 "--bitjang.edit-locks.lease=" + LEASE_SECONDS + "s",
                 "--bitjang.edit-locks.leave=2s",
-                "--shop.slowness=4s",
+                "--shop.slowness=6s",
                 "--shop.parcel=6s",
                 "--shop.patience=15s"));
         browsers = new Browsers(Start.address(shop), ShopStage::signIn);

@@ -8,6 +8,7 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Response;
 import io.bitjang.shop.orders.OrderState;
+import io.bitjang.shop.versions.Slowness;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -52,9 +53,9 @@ class VersionsTest extends InShop {
         address(operator).fill("Busan");
         slowly(customer).check();
         slowly(operator).check();
-        // both have read before either commits: each pauses in between
         clickWithoutWaiting(change(operator));
         clickWithoutWaiting(change(customer));
+        awaitPausing(customer, 2); // both have read before either commits
 
         customer.waitForCondition(() -> stage.order(number).getVersion() == 1);
         boolean operatorWon = "operator".equals(stage.order(number).getChangedBy());
@@ -76,7 +77,7 @@ class VersionsTest extends InShop {
         Page operator = open("operator", number);
         operator.locator("form[action='/startShipping'] [name=slowly]").check();
         clickWithoutWaiting(start(operator));
-        operator.waitForTimeout(1_000); // by then it has read, and pauses for four seconds
+        awaitPausing(operator, 1); // it has read
         address(customer).fill("Jeju");
         change(customer).click();
         assertThat(notice(customer)).hasText("The address was changed.");
@@ -220,6 +221,10 @@ class VersionsTest extends InShop {
                 .waitForRequest(
                         Pattern.compile(".*Shipping"),
                         () -> button.evaluate("button => { setTimeout(() => button.click()); }"));
+    }
+
+    private void awaitPausing(Page page, int saves) {
+        page.waitForCondition(() -> stage.bean(Slowness.class).pausing() == saves);
     }
 
     private static Locator slowly(Page page) {
