@@ -42,7 +42,7 @@ class EditLock {
   #fenceAtOpening;
   #confirmed; // { sentAt, expiresInMs, renewInMs } of the newest confirmation
   #running = null; // the one request under way
-  #saveAsked = false; // Save was pressed, and waits for the lock to be confirmed
+  #saveAsked = false; // Save was pressed on this page, and waits for the lock to be confirmed
   #submitting = false; // the form is on its way
   #freeAt = null; // when the form was last sent by a button that does not save
   #left = null; // the word that the page was left, until a renewal has waited for its answer
@@ -334,6 +334,7 @@ class EditLock {
 
   #hide(persisted) {
     this.#writeDraft();
+    this.#saveAsked = false; // who comes back does not find it sent
     if (!this.#token || this.#submitting) return;
     // What a free button leads to may be this form again, with the same lock id.
     if (!this.#freeAt || elapsed(this.#freeAt) > LONGEST_SAVE_MS) this.#leave();
@@ -357,12 +358,14 @@ class EditLock {
     const fresh = this.#state === 'held' && !this.#running && this.#leaseLeft() > this.#confirmed.expiresInMs / 3;
     if (fresh && !this.#submitting && !this.#saveAsked) return this.#submitted(event);
     event.preventDefault();
+    event.stopImmediatePropagation(); // others hear of it when it is sent, and then the lock is there
     const mayHold = this.#token || (this.#options.take === 'change' && this.#state === 'viewing' && !this.#shown.refused);
     if (!mayHold || this.#submitting || this.#saveAsked) return;
     this.#saveAsked = true; // a second click while this one waits is the same save
     await (this.#token ? this.renew() : this.#acquire());
+    const asked = this.#saveAsked;
     this.#saveAsked = false;
-    if (this.#state === 'held' && this.#leaseLeft() > 0) this.#form.requestSubmit(event.submitter);
+    if (asked && this.#state === 'held' && this.#leaseLeft() > 0) this.#form.requestSubmit(event.submitter);
   }
 
   #submitted(event) {

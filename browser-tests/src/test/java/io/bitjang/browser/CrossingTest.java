@@ -38,6 +38,9 @@ class CrossingTest extends BrowserTest {
             };
             """;
 
+    /** The address of a lock: taking, renewing and giving it back. */
+    private static final String LOCK = "**/bitjang/edit-locks/note/*";
+
     @Test
     void who_comes_back_renews_after_the_server_has_heard_of_the_leaving() {
         Page kim = crossing();
@@ -151,7 +154,7 @@ class CrossingTest extends BrowserTest {
         text(kim).pressSequentially(", early");
         kim.evaluate("new Promise((over) => setTimeout(over, 400))"); // by now a draft would have been written
         assertThat((String) drafts(kim)).isEmpty(); // nobody knows whose it is
-        renewals.remove(0).resume();
+        resume(kim, renewals);
         awaitState(kim, "held");
         assertThat(text(kim)).hasValue("text, early");
         assertThat((String) drafts(kim)).contains("text, early");
@@ -167,7 +170,7 @@ class CrossingTest extends BrowserTest {
         save(kim).click();
         assertThat(form(kim)).hasAttribute("data-bitjang-state", "acquiring");
         assertThat(stored(note).version()).isEqualTo(1);
-        renewals.remove(0).resume();
+        resume(kim, renewals);
         kim.waitForURL("**/saved");
         assertThat(stored(note).text()).isEqualTo("early");
         assertThat(stored(note).version()).isEqualTo(2); // once
@@ -182,10 +185,10 @@ class CrossingTest extends BrowserTest {
         kim.onRequest(request -> sent.add(request.method()));
         text(kim).fill("early");
         save(kim).click();
-        long fence = lock(note).orElseThrow().fence();
-        assertThat(stage.locks().forceRelease(LockName.of("note", note), fence, "lee", "urgent"))
-                .isTrue();
-        renewals.remove(0).resume();
+        lock(note)
+                .ifPresent(
+                        held -> stage.locks().forceRelease(LockName.of("note", note), held.fence(), "lee", "urgent"));
+        resume(kim, renewals);
         awaitState(kim, "lost");
         assertReadOnly(kim);
         assertThat(text(kim)).hasValue("early"); // to be copied
@@ -193,15 +196,65 @@ class CrossingTest extends BrowserTest {
         assertThat(stored(note).version()).isEqualTo(1);
     }
 
+    @Test
+    void page_that_saves_by_itself_hears_of_a_save_that_waited_once_and_has_the_lock_then() {
+        String note = stage.newNote("text");
+        List<Route> renewals = new ArrayList<>();
+        Page kim = editWithHeldRenewal(note, renewals);
+        kim.evaluate("""
+                async () => {
+                  const { editLock } = await import('/bitjang/bitjang-edit-lock.js');
+                  const lock = editLock(document.querySelector('form'));
+                  window.heard = [];
+                  document.addEventListener('submit', (event) => {
+                    event.preventDefault();
+                    heard.push(lock.token !== null);
+                  });
+                }""");
+        save(kim).click();
+        assertThat(kim.evaluate("heard")).isEqualTo(List.of());
+        resume(kim, renewals);
+        kim.waitForFunction("heard.length > 0");
+        awaitState(kim, "held");
+        assertThat(kim.evaluate("heard")).isEqualTo(List.of(true));
+    }
+
+    @Test
+    void save_that_waits_is_not_sent_when_one_comes_back_to_the_page() {
+        String note = stage.newNote("text");
+        BrowserContext context = profileOf("kim");
+        context.addInitScript(CROSSING);
+        Page kim = context.newPage();
+        List<Route> renewals = new ArrayList<>();
+        open(kim, note, renewals);
+        save(kim).click();
+        kim.evaluate("leaveAndReturn()");
+        resume(kim, renewals);
+        awaitState(kim, "held");
+        assertThat(save(kim)).isEnabled();
+        assertThat(stored(note).version()).isEqualTo(1);
+        save(kim).click(); // a new one is
+        kim.waitForURL("**/saved");
+    }
+
     /** An editor whose lock the server took, as long as the script does not know yet whether it still has it. */
     private Page editWithHeldRenewal(String note, List<Route> renewals) {
-        Page kim = profileOf("kim").newPage();
-        kim.navigate("/");
-        kim.route("**/bitjang/edit-locks/note/" + note, renewals::add);
-        kim.locator("button:text-is('Edit " + note + "')").click();
-        awaitState(kim, "acquiring");
-        kim.waitForCondition(() -> renewals.size() == 1);
-        return kim;
+        return open(profileOf("kim").newPage(), note, renewals);
+    }
+
+    private static Page open(Page page, String note, List<Route> renewals) {
+        page.navigate("/");
+        page.route(LOCK, renewals::add);
+        page.locator("button:text-is('Edit " + note + "')").click();
+        page.waitForCondition(() -> renewals.size() == 1);
+        awaitState(page, "acquiring");
+        return page;
+    }
+
+    /** Lets the renewal go that was held, and those that may follow. */
+    private static void resume(Page page, List<Route> renewals) {
+        page.unroute(LOCK);
+        renewals.forEach(Route::resume);
     }
 
     private Page crossing() {

@@ -17,7 +17,7 @@ public class Slowness {
         this.duration = duration;
     }
 
-    /** How many saves have read and not yet written. */
+    /** How many saves pause now, between reading and writing. */
     public int pausing() {
         return pausing.get();
     }
