@@ -62,15 +62,18 @@ public final class Play {
     private final long began = System.nanoTime();
     private final long number;
     private final long versionBefore;
+    private final Runnable changed;
     private final List<Move> moves = new ArrayList<>();
     private final List<Actor> acted = new ArrayList<>();
     private int running;
     private @Nullable Integer packed;
     private @Nullable Outcome outcome;
 
-    Play(long number, long versionBefore) {
+    /** {@code changed} is told of each move as soon as it can be seen. */
+    Play(long number, long versionBefore, Runnable changed) {
         this.number = number;
         this.versionBefore = versionBefore;
+        this.changed = changed;
     }
 
     /** Lets one join who has not acted yet, as long as the other is still at it, or nobody has begun. */
@@ -93,11 +96,13 @@ public final class Play {
 
     void outcome(Outcome known) {
         locked(() -> outcome = known);
+        changed.run();
     }
 
     void add(Actor actor, Tone tone, String key, Object... arguments) {
         long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
         locked(() -> moves.add(new Move(ms, actor, tone, key, arguments)));
+        changed.run();
     }
 
     void packed(int quantity) {

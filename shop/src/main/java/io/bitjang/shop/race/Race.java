@@ -109,7 +109,7 @@ class Race {
                     return false;
                 }
                 prepare(lane);
-                play = new Play(++played, moves.startOver(lane));
+                play = new Play(++played, moves.startOver(lane), () -> live.changed("race"));
                 play.join(actor);
                 plays.put(lane, play);
             }
@@ -130,7 +130,7 @@ class Race {
     }
 
     private void run(Lane lane, Play play, Actor actor, Duration duration) {
-        live.changed("race");
+        live.changed("race"); // what was played before is gone, even if the first move takes long
         try {
             if (actor == Actor.OPERATOR) {
                 moves.operator(lane, play, duration);
@@ -156,7 +156,6 @@ class Race {
             if (play.ended()) {
                 end(lane, play, actor);
             }
-            live.changed("race");
         }
     }
 
