@@ -59,22 +59,22 @@ final class Modules {
         return existing("bitjang-core/target/classes").resolve("module-info.class");
     }
 
-    /** Every Java file of every module, tests too. */
-    static List<Path> javaFiles() {
+    /** Every file of Java or JavaScript of every module, tests too. */
+    static List<Path> sourceFiles() {
         try (Stream<Path> modules = Files.list(ROOT)) {
             return modules.filter(module -> Files.exists(module.resolve("pom.xml")))
                     .map(module -> module.resolve("src"))
                     .filter(Files::isDirectory)
-                    .flatMap(sources -> javaFilesIn(sources).stream())
+                    .flatMap(sources -> sourceFilesIn(sources).stream())
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    static List<Path> javaFilesIn(Path folder) {
+    static List<Path> sourceFilesIn(Path folder) {
         try (Stream<Path> files = Files.walk(folder)) {
-            return files.filter(file -> file.toString().endsWith(".java"))
+            return files.filter(file -> file.toString().matches(".*\\.(java|js)"))
                     .sorted()
                     .toList();
         } catch (IOException e) {

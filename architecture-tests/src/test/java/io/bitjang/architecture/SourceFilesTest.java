@@ -26,7 +26,7 @@ class SourceFilesTest {
 
     @Test
     void no_file_is_longer_than_a_reader_can_follow() {
-        List<Path> files = Modules.javaFiles();
+        List<Path> files = Modules.sourceFiles();
         assertThat(files).isNotEmpty();
         assertThat(files)
                 .filteredOn(file -> Modules.linesOf(file).size() > LONGEST_FILE)
@@ -36,7 +36,7 @@ class SourceFilesTest {
 
     @Test
     void core_can_be_read_in_an_hour() {
-        Map<Boolean, Integer> lines = Modules.javaFilesIn(Modules.CORE_SOURCES).stream()
+        Map<Boolean, Integer> lines = Modules.sourceFilesIn(Modules.CORE_SOURCES).stream()
                 .collect(Collectors.partitioningBy(
                         file -> OF_SESSION_LOCKS.matcher(file.toString()).find(),
                         Collectors.summingInt(SourceFilesTest::linesOfCode)));
@@ -54,7 +54,7 @@ class SourceFilesTest {
 
     @Test
     void no_number_is_written_in_the_users_language() {
-        assertThat(Modules.javaFilesIn(Modules.CORE_SOURCES))
+        assertThat(Modules.sourceFilesIn(Modules.CORE_SOURCES))
                 .filteredOn(file -> Modules.linesOf(file).stream()
                         .anyMatch(line -> LOCALISED_NUMBER.matcher(line).find()))
                 .as("files that format a number with %d and the like, which gives other digits in Arabic; use %s")
@@ -63,7 +63,7 @@ class SourceFilesTest {
 
     @Test
     void every_file_names_its_licence() {
-        assertThat(Modules.javaFiles())
+        assertThat(Modules.sourceFiles())
                 .filteredOn(file -> !Modules.linesOf(file).get(0).equals("// SPDX-License-Identifier: Apache-2.0"))
                 .as("files without the licence in their first line")
                 .isEmpty();
@@ -71,7 +71,7 @@ class SourceFilesTest {
 
     @Test
     void core_uses_locks_that_do_not_pin_a_virtual_thread() {
-        assertThat(Modules.javaFilesIn(Modules.CORE_SOURCES))
+        assertThat(Modules.sourceFilesIn(Modules.CORE_SOURCES))
                 .filteredOn(file -> Modules.linesOf(file).stream()
                         .anyMatch(line -> MONITOR.matcher(line).find()))
                 .as("files with a monitor instead of a ReentrantLock")

@@ -14,10 +14,10 @@ export class Panel {
   #draft;
   #drawn;
 
-  /** `on`: `{ status, mayTakeOver, message(key, detail), takeOver(reason), reload() }`. */
+  /** `on`: `{ status, mayTakeOver, message(key, detail)?, takeOver(reason), reload() }`. */
   constructor(form, on) {
     this.#form = form;
-    this.#on = on;
+    this.#on = { ...on, message: on.message ?? ((key, detail) => textOf(form, key, detail)) };
     this.#root = (on.status instanceof Element ? on.status : on.status && document.querySelector(on.status))
       || form.querySelector('[data-bitjang-status]')
       || form.insertAdjacentElement('afterbegin', element('div'));
@@ -181,7 +181,7 @@ const TEXTS = {
 };
 
 /** The text for a key: from the form's attribute `data-bitjang-text-<key>`, else in the language of the page, else English. */
-export function textOf(form, key, { owner, since } = {}) {
+function textOf(form, key, { owner, since } = {}) {
   const language = (form.closest('[lang]')?.lang || navigator.language || 'en').replace('_', '-');
   const texts = TEXTS[language.slice(0, 2)] ?? TEXTS.en;
   const text = form.getAttribute(`data-bitjang-text-${key}`) ?? texts[key];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the edit lock needs from the browser: a clock, an id for the tab, requests, fields and drafts.
+// What the edit lock needs from the browser: a clock, an id for the tab, requests, settings, fields and drafts.
 
 // ---- Time. A steady clock may stand still while a laptop sleeps, and the wall clock may be set: the longer time counts.
 
@@ -144,7 +144,23 @@ function csrfTokens(form) {
   return tokens;
 }
 
-// ---- Fields.
+// ---- Settings and fields.
+
+/** What a page has chosen: by an option, else by an attribute of its form, else as it is for all. */
+export function settingsOf(form, options) {
+  const { dataset } = form;
+  return {
+    name: options.lock ?? dataset.bitjangEditLock ?? '',
+    base: options.base ?? dataset.bitjangBase,
+    take: options.take ?? dataset.bitjangTake ?? 'load',
+    note: options.note ?? dataset.bitjangNote,
+    draft: options.draft ?? dataset.bitjangDraft !== 'off',
+    status: options.status ?? dataset.bitjangStatus,
+    mayTakeOver: options.takeOver ?? 'bitjangTakeover' in dataset,
+    message: options.message,
+    reload: () => (dataset.bitjangReload ? location.assign(dataset.bitjangReload) : location.reload()),
+  };
+}
 
 /** Sets a hidden field of the form, which is made if there is none. */
 export function setHidden(form, name, value) {

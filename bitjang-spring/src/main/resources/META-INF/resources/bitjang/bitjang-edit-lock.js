@@ -9,9 +9,9 @@
 // lease counts from when its request was sent; there is no Save without a confirmed lease; who has lost does not come back.
 
 import {
-  Drafts, NoAnswer, clearDrafts, delay, elapsed, forgetSubmitted, pathOf, pause, request, setHidden, stamp, tabId,
+  Drafts, NoAnswer, clearDrafts, delay, elapsed, forgetSubmitted, pathOf, pause, request, setHidden, settingsOf, stamp, tabId,
 } from './bitjang-edit-lock-parts.js';
-import { Panel, textOf } from './bitjang-edit-lock-panel.js';
+import { Panel } from './bitjang-edit-lock-panel.js';
 
 export { clearDrafts };
 
@@ -51,23 +51,12 @@ class EditLock {
   #listening = new AbortController();
 
   constructor(form, options) {
-    const { dataset } = form;
-    const name = options.lock ?? dataset.bitjangEditLock ?? '';
+    const { name, base = BASE, ...settings } = settingsOf(form, options);
     this.#form = form;
-    this.#url = `${options.base ?? dataset.bitjangBase ?? BASE}/${pathOf(name)}`;
-    this.#options = {
-      take: options.take ?? dataset.bitjangTake ?? 'load',
-      note: options.note ?? dataset.bitjangNote,
-      draft: options.draft ?? dataset.bitjangDraft !== 'off',
-    };
+    this.#url = `${base}/${pathOf(name)}`;
+    this.#options = settings;
     this.#drafts = new Drafts(form, name);
-    this.#panel = new Panel(form, {
-      status: options.status ?? dataset.bitjangStatus,
-      mayTakeOver: options.takeOver ?? 'bitjangTakeover' in dataset,
-      message: options.message ?? ((key, detail) => textOf(form, key, detail)),
-      takeOver: (reason) => this.takeOver(reason),
-      reload: () => (dataset.bitjangReload ? location.assign(dataset.bitjangReload) : location.reload()),
-    });
+    this.#panel = new Panel(form, { ...settings, takeOver: (reason) => this.takeOver(reason) });
     this.#listen();
     this.#start();
   }
