@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.bitjang.testkit.h2;
-
-import io.bitjang.testkit.OnDatabase;
-import io.bitjang.testkit.contract.LeaseAllContract;
-
-@OnDatabase("h2")
-class LeaseAllTest extends LeaseAllContract {}

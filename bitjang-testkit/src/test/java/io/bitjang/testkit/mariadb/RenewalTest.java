@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.bitjang.testkit.mariadb;
-
-import io.bitjang.testkit.OnDatabase;
-import io.bitjang.testkit.contract.RenewalContract;
-
-@OnDatabase("mariadb")
-class RenewalTest extends RenewalContract {}

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.bitjang.testkit.mysql;
-
-import io.bitjang.testkit.OnDatabase;
-import io.bitjang.testkit.contract.LostUpdateContract;
-
-@OnDatabase("mysql")
-class LostUpdateTest extends LostUpdateContract {}

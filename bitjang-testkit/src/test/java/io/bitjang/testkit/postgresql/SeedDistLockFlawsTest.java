@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.bitjang.testkit.postgresql;
-
-import io.bitjang.testkit.OnDatabase;
-import io.bitjang.testkit.seeds.SeedDistLockFlaws;
-
-@OnDatabase("postgresql")
-class SeedDistLockFlawsTest extends SeedDistLockFlaws {}

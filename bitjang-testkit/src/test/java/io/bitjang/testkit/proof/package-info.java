@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/** The guard against real processes that stop at the worst moment. */
-package io.bitjang.testkit.proof;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.documents;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the documents show is what the code does, and their links lead somewhere. */
+class DocumentsTest {
+    private static final Path ROOT = Path.of("").toAbsolutePath().getParent().getParent();
+    private static final List<Path> SNIPPETS = snippets();
+    private static final Path SCRIPTS = ROOT.resolve("core/src/main/resources/io/bitjang/schema");
+    private static final Pattern JAVA_BLOCK =
+            Pattern.compile("^```java\\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
+    private static final Pattern ANY_BLOCK = Pattern.compile("^```.*?^```", Pattern.MULTILINE | Pattern.DOTALL);
+    private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
+    private static final Pattern TEST = Pattern.compile("\\[`\\w+\\.(\\w+)`\\]\\(([^)]+)\\)");
+    private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
+
+    @Test
+    void every_snippet_is_compiled_and_run() {
+        String compiled =
+                SNIPPETS.stream().map(each -> withoutLayout(read(each))).collect(Collectors.joining());
+        List<String> snippets = new ArrayList<>();
+        for (Path document : documents()) {
+            JAVA_BLOCK
+                    .matcher(read(document))
+                    .results()
+                    .map(found -> found.group(1))
+                    .forEach(snippets::add);
+        }
+        assertThat(snippets).hasSizeGreaterThan(10);
+        assertThat(snippets)
+                .filteredOn(snippet -> !compiled.contains(withoutLayout(snippet)))
+                .as("snippets that are in none of " + SNIPPETS)
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"h2", "mariadb", "mysql", "postgresql"})
+    void the_page_of_a_database_shows_its_script(String database) {
+        assertThat(read(ROOT.resolve("docs/databases/" + database + ".md")))
+                .contains("```sql\n" + read(SCRIPTS.resolve(database + "/V1__bitjang.sql")) + "```");
+    }
+
+    @Test
+    void the_pages_of_the_databases_have_one_outline() {
+        List<List<String>> outlines = Stream.of("h2", "mariadb", "mysql", "postgresql")
+                .map(database -> headings(ROOT.resolve("docs/databases/" + database + ".md")))
+                .map(headings -> headings.subList(1, headings.size()))
+                .distinct()
+                .toList();
+        assertThat(outlines).hasSize(1);
+    }
+
+    @Test
+    void every_link_leads_somewhere() {
+        List<String> broken = new ArrayList<>();
+        for (Path document : documents()) {
+            String text = ANY_BLOCK.matcher(read(document)).replaceAll("");
+            LINK.matcher(text)
+                    .results()
+                    .map(found -> found.group(1))
+                    .filter(link -> !leadsSomewhere(document, link))
+                    .forEach(link -> broken.add(ROOT.relativize(document) + " -> " + link));
+        }
+        assertThat(broken).isEmpty();
+    }
+
+    @Test
+    void every_promise_names_tests_that_exist() {
+        Path guarantees = ROOT.resolve("docs/guarantees.md");
+        List<MatchResult> tests = TEST.matcher(read(guarantees)).results().toList();
+        assertThat(tests).hasSizeGreaterThan(10);
+        assertThat(tests)
+                .filteredOn(
+                        test -> !read(guarantees.resolveSibling(test.group(2))).contains(" " + test.group(1) + "("))
+                .extracting(test -> test.group(1))
+                .as("methods that are not in the class that is linked")
+                .isEmpty();
+    }
+
+    private static boolean leadsSomewhere(Path document, String link) {
+        String[] parts = link.split("#", 2);
+        Path target = parts[0].isEmpty() ? document : document.resolveSibling(parts[0]);
+        return Files.exists(target) && (parts.length == 1 || anchors(target).contains(parts[1]));
+    }
+
+    private static Set<String> anchors(Path document) {
+        return headings(document).stream()
+                .map(heading -> heading.strip()
+                        .toLowerCase(Locale.ROOT)
+                        .replaceAll("[^\\p{L}\\p{N}\\- _]", "")
+                        .replace(' ', '-'))
+                .collect(Collectors.toSet());
+    }
+
+    private static List<String> headings(Path document) {
+        String text = ANY_BLOCK.matcher(read(document)).replaceAll("");
+        return HEADING.matcher(text)
+                .results()
+                .map((MatchResult found) -> found.group(1))
+                .toList();
+    }
+
+    /** The tests of every module whose name says that they hold snippets. */
+    private static List<Path> snippets() {
+        try (Stream<Path> files = Files.walk(ROOT)) {
+            return files.filter(file -> file.toString().matches(".*/src/test/java/.*SnippetsTest\\.java"))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<Path> documents() {
+        try (Stream<Path> top = Files.list(ROOT);
+                Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+            return Stream.concat(top, docs)
+                    .filter(file -> file.toString().endsWith(".md"))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Comments may be in another language, and the formatter may break lines elsewhere. */
+    private static String withoutLayout(String code) {
+        return code.replaceAll("//[^\\n]*", "").replaceAll("\\s+", "");
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
