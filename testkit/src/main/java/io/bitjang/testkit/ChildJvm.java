@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another JVM with the class path of this one, to talk with in lines over its standard input and output, to kill, to stop and to
+ * Another JVM with the class path and the compiler of this one, to talk with in lines over its standard input and output, to kill, to stop and to
  * continue. It dies with this JVM, however that ends. What it writes to standard error appears on ours.
  *
  * <pre>{@code
@@ -271,6 +272,9 @@ public final class ChildJvm implements AutoCloseable {
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(List.of("-XX:+UseSerialGC", "-Xmx256m"));
+            ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                    .filter(argument -> argument.startsWith("-XX:TieredStopAtLevel="))
+                    .forEach(command::add);
             properties.forEach((key, value) -> command.add("-D" + key + "=" + value));
             command.addAll(jvmArguments);
             command.addAll(List.of("-cp", classPath, main));

@@ -22,6 +22,11 @@ final class H2Launcher implements Launcher {
     }
 
     @Override
+    public List<String> emptying() {
+        return List.of("DROP ALL OBJECTS");
+    }
+
+    @Override
     public ServerProcess.Signals signals() {
         return new ServerProcess.Signals("KILL", "KILL");
     }

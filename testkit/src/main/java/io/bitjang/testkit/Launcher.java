@@ -25,6 +25,14 @@ interface Launcher {
 
     List<String> command(Path folder, int port) throws IOException;
 
+    /** Where {@link #emptying} is run: not in a database that it drops. */
+    default String adminUrl(int port) {
+        return url(port);
+    }
+
+    /** The statements after which the server is as new, for whoever takes it over. */
+    List<String> emptying();
+
     /** What is to be done over JDBC before the server is stopped with its data kept. */
     default void beforeStop(TestDatabase database) {}
 

@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -20,28 +21,39 @@ final class LocalServer {
 
     private static final Duration START = Duration.ofSeconds(60);
     private static final int PORTS_TO_TRY = 3;
+    private static final String PORT = "port";
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Launcher launcher;
     private final Path folder;
     private final int port;
+    private final @Nullable Owner owner;
     private ServerProcess process;
 
-    private LocalServer(Launcher launcher, Path folder, int port, ServerProcess process) {
+    private LocalServer(Launcher launcher, Path folder, int port, @Nullable Owner owner, ServerProcess process) {
         this.launcher = launcher;
         this.folder = folder;
         this.port = port;
+        this.owner = owner;
         this.process = process;
     }
 
-    static LocalServer start(Launcher launcher, RunFolders folders) {
+    /** Where a new server is put. */
+    @FunctionalInterface
+    interface Home {
+        Path create() throws IOException;
+    }
+
+    /** @param owner the process with which it ends, or null for this JVM */
+    static LocalServer start(Launcher launcher, Home home, @Nullable Owner owner) {
         long begin = System.nanoTime();
         try {
             for (int attempt = 1; ; attempt++) {
-                Path folder = folders.create(launcher.name());
+                Path folder = home.create();
                 launcher.prepare(folder);
                 int port = freePort();
-                ServerProcess process = ServerProcess.start(folder, launcher.signals(), launcher.command(folder, port));
+                ServerProcess process =
+                        ServerProcess.start(folder, launcher.signals(), owner, launcher.command(folder, port));
                 try {
                     awaitReady(launcher, folder, port, process);
                 } catch (IOException e) {
@@ -52,11 +64,21 @@ final class LocalServer {
                     continue;
                 }
                 Progress.say(launcher.name() + " runs on port " + port + " after " + Progress.since(begin));
-                return new LocalServer(launcher, folder, port, process);
+                Files.writeString(folder.resolve(PORT), Integer.toString(port));
+                return new LocalServer(launcher, folder, port, owner, process);
             }
         } catch (IOException e) {
             throw new TestDatabaseException("Cannot start " + launcher.name() + ": " + e.getMessage(), e);
         }
+    }
+
+    /** The server that another JVM has started there, or null if it doesn't run. */
+    static @Nullable LocalServer attached(Launcher launcher, Path folder, Owner owner) throws IOException {
+        ServerProcess process = ServerProcess.attached(folder, launcher.signals());
+        Path port = folder.resolve(PORT);
+        return process != null && process.isAlive() && Files.exists(port)
+                ? new LocalServer(launcher, folder, Integer.parseInt(Files.readString(port)), owner, process)
+                : null;
     }
 
     String url() {
@@ -78,12 +100,19 @@ final class LocalServer {
                 launcher.beforeStop(database);
             }
             process.stop();
-            process = ServerProcess.start(folder, launcher.signals(), launcher.command(folder, port));
+            process = ServerProcess.start(folder, launcher.signals(), owner, launcher.command(folder, port));
             awaitReady(launcher, folder, port, process);
         } catch (IOException e) {
             throw new TestDatabaseException("Cannot restart " + launcher.name() + ": " + e.getMessage(), e);
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** This JVM ends, and with it the server, unless it is another's. */
+    void leave() {
+        if (owner == null) {
+            end();
         }
     }
 

@@ -24,6 +24,11 @@ final class MariaDbLauncher implements Launcher {
     }
 
     @Override
+    public List<String> emptying() {
+        return List.of("DROP DATABASE IF EXISTS " + DATABASE, "CREATE DATABASE " + DATABASE);
+    }
+
+    @Override
     public ServerProcess.Signals signals() {
         return new ServerProcess.Signals("TERM", "KILL");
     }

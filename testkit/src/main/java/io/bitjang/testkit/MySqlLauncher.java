@@ -26,6 +26,11 @@ final class MySqlLauncher implements Launcher {
     }
 
     @Override
+    public List<String> emptying() {
+        return List.of("DROP DATABASE IF EXISTS " + DATABASE, "CREATE DATABASE " + DATABASE);
+    }
+
+    @Override
     public ServerProcess.Signals signals() {
         return new ServerProcess.Signals("TERM", "KILL");
     }

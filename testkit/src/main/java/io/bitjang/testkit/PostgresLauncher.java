@@ -21,6 +21,16 @@ final class PostgresLauncher implements Launcher {
         return "jdbc:postgresql://" + HOST + ":" + port + "/" + DATABASE;
     }
 
+    @Override
+    public String adminUrl(int port) {
+        return "jdbc:postgresql://" + HOST + ":" + port + "/postgres";
+    }
+
+    @Override
+    public List<String> emptying() {
+        return List.of("DROP DATABASE IF EXISTS " + DATABASE + " WITH (FORCE)", "CREATE DATABASE " + DATABASE);
+    }
+
     /** SIGINT is a fast shutdown, SIGQUIT an immediate one, which still gives back the shared memory. */
     @Override
     public ServerProcess.Signals signals() {

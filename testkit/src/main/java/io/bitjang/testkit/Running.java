@@ -20,6 +20,7 @@ final class Running {
     private final Map<String, TestDatabase> databases = new LinkedHashMap<>();
     private final List<LocalServer> servers = new ArrayList<>();
     private @Nullable RunFolders folders;
+    private @Nullable SharedServers shared;
 
     private Running() {
         Runtime.getRuntime().addShutdownHook(new Thread(this::end, "testkit-end"));
@@ -86,10 +87,7 @@ final class Running {
 
     private TestDatabase start(Launcher launcher) {
         try {
-            if (folders == null) {
-                folders = new RunFolders(Settings.cache().resolve("run"));
-            }
-            LocalServer server = LocalServer.start(launcher, folders);
+            LocalServer server = server(launcher);
             servers.add(server);
             return new JdbcDatabase(
                     launcher.name(),
@@ -100,10 +98,26 @@ final class Running {
         }
     }
 
+    private LocalServer server(Launcher launcher) throws IOException {
+        Path runs = Settings.cache().resolve("run");
+        Optional<Owner> owner = Settings.durable() ? Optional.empty() : Settings.sharedBy();
+        if (owner.isPresent()) {
+            if (shared == null) {
+                shared = new SharedServers(runs, owner.get());
+            }
+            return shared.take(launcher);
+        }
+        if (folders == null) {
+            folders = new RunFolders(runs);
+        }
+        RunFolders mine = folders;
+        return LocalServer.start(launcher, () -> mine.create(launcher.name()), null);
+    }
+
     private void end() {
         lock.lock();
         try {
-            servers.forEach(LocalServer::end);
+            servers.forEach(LocalServer::leave);
             if (folders != null) {
                 folders.close();
             }

@@ -3,35 +3,42 @@ package io.bitjang.testkit;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A server under the eyes of a small shell script that holds the other end of a pipe. When this JVM ends, however it ends, the pipe
- * closes, and the script kills the server and removes its folder.
+ * A server under the eyes of a small shell script, which kills it and removes its folder when its owner ends, however that ends. If
+ * the owner is this JVM, the script holds the other end of a pipe; if it is the build, the script looks every second.
  */
 final class ServerProcess {
 
     /**
      * The signals of a terminal and of a build that is cancelled go to the whole process group; the script ignores them, since only
-     * the end of the JVM is the end of the server. A stopped process does not react to SIGQUIT before it is continued.
+     * the end of the owner is the end of the server. A stopped process does not react to SIGQUIT before it is continued.
      */
     private static final String WATCHDOG = """
             trap '' INT HUP TERM
-            folder=$1 stop=$2 end=$3
-            shift 3
+            folder=$1 end=$2 owner=$3 started=$4
+            shift 4
             "$@" </dev/null >>"$folder/server.log" 2>&1 &
             server=$!
+            echo $server >"$folder/pid"
             echo $server
-            if read -r order; then
-              kill -"$stop" $server 2>/dev/null
-              wait $server
-              exit 0
+            if [ "$owner" = 0 ]; then
+              read -r left && exit 0
+            else
+              exec </dev/null >/dev/null
+              while read -r stat <"/proc/$owner/stat"; do
+                set -- ${stat##*) }
+                [ "$1" != Z ] && [ "${20}" = "$started" ] || break
+                sleep 1
+                kill -0 $server 2>/dev/null || exit 0
+              done
             fi
             kill -"$end" $server 2>/dev/null
             kill -CONT $server 2>/dev/null
@@ -46,14 +53,17 @@ final class ServerProcess {
             """;
 
     private static final long STOP_SECONDS = 30;
+    private static final String PID = "pid";
 
-    private final Process watchdog;
+    private final @Nullable Process watchdog;
     private final Path folder;
+    private final Signals signals;
     private final long pid;
 
-    private ServerProcess(Process watchdog, Path folder, long pid) {
+    private ServerProcess(@Nullable Process watchdog, Path folder, Signals signals, long pid) {
         this.watchdog = watchdog;
         this.folder = folder;
+        this.signals = signals;
         this.pid = pid;
     }
 
@@ -63,15 +73,18 @@ final class ServerProcess {
      */
     record Signals(String stopSignal, String endSignal) {}
 
-    static ServerProcess start(Path folder, Signals signals, List<String> command) throws IOException {
+    /** @param owner the process with which it ends, or null for this JVM */
+    static ServerProcess start(Path folder, Signals signals, @Nullable Owner owner, List<String> command)
+            throws IOException {
         List<String> all = new ArrayList<>(List.of(
                 "sh",
                 "-c",
                 WATCHDOG,
                 "bitjang-watchdog",
                 folder.toString(),
-                signals.stopSignal(),
-                signals.endSignal()));
+                signals.endSignal(),
+                Long.toString(owner == null ? 0 : owner.pid()),
+                Long.toString(owner == null ? 0 : owner.started())));
         all.addAll(command);
         Process watchdog = new ProcessBuilder(all)
                 .directory(folder.toFile())
@@ -82,52 +95,84 @@ final class ServerProcess {
         if (pid == null) {
             throw new IOException("The watchdog of " + command.get(0) + " ended at once\n" + logTail(folder));
         }
-        return new ServerProcess(watchdog, folder, Long.parseLong(pid));
+        return new ServerProcess(owner == null ? watchdog : null, folder, signals, Long.parseLong(pid));
+    }
+
+    /** The server that another JVM has started in that folder, or null if there is none. */
+    static @Nullable ServerProcess attached(Path folder, Signals signals) throws IOException {
+        Path pid = folder.resolve(PID);
+        return Files.exists(pid)
+                ? new ServerProcess(
+                        null,
+                        folder,
+                        signals,
+                        Long.parseLong(Files.readString(pid).strip()))
+                : null;
     }
 
     long pid() {
         return pid;
     }
 
+    /** The watchdog collects its child only in the end, so a server that died by itself may still be listed. */
     boolean isAlive() {
-        return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false) && !isZombie();
-    }
-
-    /** The watchdog collects its child only in the end, so a server that died by itself is still listed. */
-    private boolean isZombie() {
-        try {
-            String status = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-            return status.substring(status.lastIndexOf(')')).startsWith(") Z");
-        } catch (IOException e) {
-            return true;
-        }
+        return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false) && !Owner.isZombie(pid);
     }
 
     /** Stops the server in an orderly way and keeps its data. */
     void stop() throws IOException {
-        try (Writer orders = watchdog.outputWriter(StandardCharsets.US_ASCII)) {
-            orders.write("stop\n");
-            orders.flush();
-            awaitEnd();
+        signal(signals.stopSignal());
+        awaitEnd();
+        if (watchdog != null) {
+            try (var orders = watchdog.outputWriter(StandardCharsets.US_ASCII)) {
+                orders.write("left\n");
+            }
         }
     }
 
     /** Kills the server and removes its folder. */
     void end() throws IOException {
+        if (watchdog == null) {
+            signal("KILL");
+            awaitEnd();
+            Cache.delete(folder);
+            return;
+        }
         watchdog.getOutputStream().close();
-        awaitEnd();
+        try {
+            if (!watchdog.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                throw didNotStop();
+            }
+        } catch (InterruptedException e) {
+            throw interrupted(e);
+        }
+    }
+
+    private void signal(String name) throws IOException {
+        Shell.run(List.of("sh", "-c", "kill -$1 $2", "sh", name, Long.toString(pid)), "");
     }
 
     private void awaitEnd() throws IOException {
-        try {
-            if (!watchdog.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                throw new IOException(
-                        "The server did not stop within " + STOP_SECONDS + " seconds\n" + logTail(folder));
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);
+        while (isAlive()) {
+            if (System.nanoTime() > deadline) {
+                throw didNotStop();
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("Interrupted while the server stopped", e);
+            try {
+                TimeUnit.MILLISECONDS.sleep(10);
+            } catch (InterruptedException e) {
+                throw interrupted(e);
+            }
         }
+    }
+
+    private IOException didNotStop() {
+        return new IOException("The server did not stop within " + STOP_SECONDS + " seconds\n" + logTail(folder));
+    }
+
+    private static IOException interrupted(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return new IOException("Interrupted while the server stopped", e);
     }
 
     static String logTail(Path folder) {

@@ -30,6 +30,20 @@ final class Settings {
         return Boolean.getBoolean(PREFIX + "durable");
     }
 
+    /** Whose servers this JVM uses: those of a build, or its own. */
+    static Optional<Owner> sharedBy() {
+        return text("shared").flatMap(value -> {
+            if (value.equals("build")) {
+                return Owner.maven();
+            }
+            if (!value.matches("\\d+")) {
+                throw new IllegalArgumentException(
+                        "System property " + PREFIX + "shared is '" + value + "'; it is 'build' or a process id");
+            }
+            return Owner.of(Long.parseLong(value));
+        });
+    }
+
     static List<String> selected() {
         List<String> names = text("databases")
                 .map(value -> Arrays.stream(value.split(","))

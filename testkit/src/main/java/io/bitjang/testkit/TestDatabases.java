@@ -16,6 +16,9 @@ import java.util.List;
  *   <li>{@code bitjang.testkit.mysql.zip}: the path of MySQL's zip; by default it is looked for in the local Maven repository
  *   <li>{@code bitjang.testkit.cache}: where to unpack; by default {@code ~/.cache/bitjang/testkit}
  *   <li>{@code bitjang.testkit.durable}: {@code true} to let every commit reach the disk, as a benchmark must
+ *   <li>{@code bitjang.testkit.shared}: {@code build} to share servers with the other JVMs of the same Maven build, on Linux: each JVM
+ *       has its own while it runs, and leaves it to the next one, emptied; all end with Maven. A number is the id of another process
+ *       whose end is theirs
  * </ul>
  *
  * <p>Every server lives in a time zone of its own, so that a test notices code that depends on it.

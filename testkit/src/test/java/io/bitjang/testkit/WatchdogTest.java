@@ -49,12 +49,12 @@ class WatchdogTest {
     private static ChildJvm child(String name) {
         ChildJvm.Builder builder = ChildJvm.of(StartsServer.class).args(name);
         System.getProperties().stringPropertyNames().stream()
-                .filter(key -> key.startsWith("bitjang.testkit."))
+                .filter(key -> key.startsWith("bitjang.testkit.") && !key.equals("bitjang.testkit.shared"))
                 .forEach(key -> builder.property(key, System.getProperty(key)));
         return builder.start();
     }
 
-    private static boolean listens(int port) {
+    static boolean listens(int port) {
         try (Socket socket = new Socket("127.0.0.1", port)) {
             return socket.isConnected();
         } catch (IOException e) {

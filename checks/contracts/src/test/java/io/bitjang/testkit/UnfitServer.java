@@ -46,6 +46,11 @@ public final class UnfitServer implements AutoCloseable {
             }
 
             @Override
+            public List<String> emptying() {
+                return ordinary.emptying();
+            }
+
+            @Override
             public ServerProcess.Signals signals() {
                 return ordinary.signals();
             }
@@ -63,7 +68,8 @@ public final class UnfitServer implements AutoCloseable {
                 return command;
             }
         };
-        return new UnfitServer(LocalServer.start(launcher, new RunFolders(folder)));
+        RunFolders folders = new RunFolders(folder);
+        return new UnfitServer(LocalServer.start(launcher, () -> folders.create(launcher.name()), null));
     }
 
     /** Each connection is a new one. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.contracts.h2;
 
-import io.bitjang.testkit.OnDatabase;
 import io.bitjang.contracts.peers.PeerFlaws;
+import io.bitjang.testkit.OnDatabase;
 
 @OnDatabase("h2")
 class PeerFlawsTest extends PeerFlaws {}

@@ -2,11 +2,11 @@
 package io.bitjang.contracts.load;
 
 import io.bitjang.Locks;
+import io.bitjang.contracts.load.Contender.Mode;
 import io.bitjang.testkit.ChildJvm;
 import io.bitjang.testkit.LeakCheck;
 import io.bitjang.testkit.TestDatabase;
 import io.bitjang.testkit.TestDatabases;
-import io.bitjang.contracts.load.Contender.Mode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.contracts.mariadb;
 
-import io.bitjang.testkit.OnDatabase;
 import io.bitjang.contracts.seeds.SeedDistLockFlaws;
+import io.bitjang.testkit.OnDatabase;
 
 @OnDatabase("mariadb")
 class SeedDistLockFlawsTest extends SeedDistLockFlaws {}

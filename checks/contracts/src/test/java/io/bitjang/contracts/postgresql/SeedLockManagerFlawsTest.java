@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.contracts.postgresql;
 
-import io.bitjang.testkit.OnDatabase;
 import io.bitjang.contracts.seeds.SeedLockManagerFlaws;
+import io.bitjang.testkit.OnDatabase;
 
 @OnDatabase("postgresql")
 class SeedLockManagerFlawsTest extends SeedLockManagerFlaws {}
