@@ -29,6 +29,9 @@ class DocumentsTest {
     private static final Pattern ANY_BLOCK = Pattern.compile("^```.*?^```", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
     private static final Pattern TEST = Pattern.compile("\\[`\\w+\\.(\\w+)`\\]\\(([^)]+)\\)");
+    private static final Pattern WHOLE = Pattern.compile("`[^`]*`|\\[[^\\]]*\\]\\([^)]*\\)");
+    private static final Pattern BEFORE_THE_TEXT = Pattern.compile("^\\s*(([-*+>]|\\d+\\.)\\s+)*");
+    private static final int LINE = 120;
     private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
 
     @Test
@@ -92,6 +95,33 @@ class DocumentsTest {
                 .extracting(test -> test.group(1))
                 .as("methods that are not in the class that is linked")
                 .isEmpty();
+    }
+
+    @Test
+    void no_line_of_prose_is_longer_than_120_characters() {
+        List<String> tooLong = new ArrayList<>();
+        for (Path document : documents()) {
+            String text = ANY_BLOCK.matcher(read(document)).replaceAll(block -> emptyLines(block.group()));
+            List<String> lines = text.lines().toList();
+            for (int i = 0; i < lines.size(); i++) {
+                if (isTooLong(lines.get(i))) {
+                    tooLong.add(ROOT.relativize(document) + ":" + (i + 1));
+                }
+            }
+        }
+        assertThat(tooLong).isEmpty();
+    }
+
+    /** A table is not prose, and what has no blank outside of links and code can't be broken. */
+    private static boolean isTooLong(String line) {
+        String text = BEFORE_THE_TEXT.matcher(line).replaceFirst("");
+        return line.codePointCount(0, line.length()) > LINE
+                && !text.startsWith("|")
+                && WHOLE.matcher(text).replaceAll("whole").strip().contains(" ");
+    }
+
+    private static String emptyLines(String block) {
+        return block.replaceAll("[^\\n]", "");
     }
 
     private static boolean leadsSomewhere(Path document, String link) {
