@@ -2,6 +2,7 @@
 package io.bitjang.testkit;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The databases of this JVM's tests. Each is started when it is first asked for, once, on a free port of 127.0.0.1, and ends with
@@ -59,6 +60,13 @@ public final class TestDatabases {
      */
     public static List<String> selected() {
         return Settings.selected();
+    }
+
+    /** The last lines of the logs of the servers that this JVM uses, to explain a test that failed. */
+    public static String logs() {
+        return Running.folders().stream()
+                .map(folder -> "-- " + folder.getFileName() + "\n" + ServerProcess.logTail(folder) + "\n")
+                .collect(Collectors.joining());
     }
 
     /**

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.reporting.build;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Runs Maven and tells a person about it: which module was built, every ten seconds how far the tests are on each database or what
+ * is being downloaded, and in the end a {@link Report}. Maven's own lines go to {@code target/build/maven.log}.
+ *
+ * <p>{@code mvnw} compiles and starts this package before anything else is built, so it uses nothing but the JDK.
+ */
+public final class Build {
+
+    private static final Pattern MODULE =
+            Pattern.compile("\\[INFO\\] Building (?:Bitjang )?(.+?) \\S+ +\\[(\\d+)/(\\d+)\\]");
+    private static final Pattern ARTIFACT = Pattern.compile("\\[INFO\\] -+< \\S+:(\\S+) >-+");
+    private static final Pattern WORTH_SAYING =
+            Pattern.compile("\\[bitjang-testkit\\] (unpacking .*)|.*(Fetching MySQL .*)|.*(No Chromium was found.*)");
+    private static final int EVERY_SECONDS = 10;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Path root;
+    private final Path folder;
+    private final Journals journals;
+    private final Processes processes;
+    private final Downloads downloads;
+    private final List<Module> modules = new ArrayList<>();
+    private final List<String> errors = new ArrayList<>();
+    private final long began = System.nanoTime();
+    private String artifact = "";
+
+    private Build(Path root, List<String> command) {
+        this.root = root;
+        this.folder = root.resolve("target/build");
+        this.journals = new Journals(folder.resolve("journal"));
+        this.processes = new Processes(Path.of(setting(
+                command, "bitjang.testkit.cache", System.getProperty("user.home") + "/.cache/bitjang/testkit")));
+        this.downloads = new Downloads(
+                Path.of(setting(command, "maven.repo.local", System.getProperty("user.home") + "/.m2/repository")));
+    }
+
+    /** The root of the project, then Maven's command line. */
+    public static void main(String[] args) throws Exception {
+        List<String> command = Arrays.asList(args).subList(1, args.length);
+        System.exit(new Build(Path.of(args[0]), command).run(command));
+    }
+
+    private static String setting(List<String> command, String name, String otherwise) {
+        String prefix = "-D" + name + "=";
+        return command.stream()
+                .filter(argument -> argument.startsWith(prefix))
+                .map(argument -> argument.substring(prefix.length()))
+                .findFirst()
+                .orElse(otherwise);
+    }
+
+    private int run(List<String> command) throws IOException, InterruptedException {
+        try {
+            journals.begin();
+            empty(root.resolve("target/failures"));
+        } catch (IOException e) {
+            say("Cannot write to " + root.resolve("target") + ": " + e);
+            return 1;
+        }
+        Process maven = new ProcessBuilder(command)
+                .redirectInput(ProcessBuilder.Redirect.INHERIT)
+                .redirectErrorStream(true)
+                .start();
+        Thread end = new Thread(() -> endWith(maven), "build-end");
+        Runtime.getRuntime().addShutdownHook(end);
+        Thread telling = new Thread(() -> tellWhile(maven), "build-telling");
+        telling.setDaemon(true);
+        telling.start();
+        try (BufferedReader lines = maven.inputReader(StandardCharsets.UTF_8);
+                Writer log = Files.newBufferedWriter(folder.resolve("maven.log"))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                log.write(line + "\n");
+                hear(line, maven.pid());
+            }
+        }
+        int exitCode = maven.waitFor();
+        Runtime.getRuntime().removeShutdownHook(end);
+        locked(() -> finishModule(maven.pid()));
+        new Report(journals.read(), modules, processes, errors).say(exitCode, began);
+        say(exitCode == 0 ? "" : "FAILED. Maven's own lines are in " + root.relativize(folder.resolve("maven.log")));
+        return exitCode;
+    }
+
+    /** Whoever ends this ends Maven, and the servers' watchdogs see that it has gone. */
+    private static void endWith(Process maven) {
+        try {
+            maven.destroy();
+            maven.waitFor(20, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    static void empty(Path folder) throws IOException {
+        Files.createDirectories(folder);
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    private void hear(String line, long maven) {
+        locked(() -> {
+            Matcher module = MODULE.matcher(line);
+            Matcher next = ARTIFACT.matcher(line);
+            Matcher worthSaying = WORTH_SAYING.matcher(line);
+            if (next.matches()) {
+                artifact = next.group(1);
+            } else if (module.matches()) {
+                finishModule(maven);
+                modules.add(new Module(
+                        artifact, module.group(1), module.group(2) + "/" + module.group(3), processes.usage()));
+            } else if (line.matches("\\[INFO\\] (Reactor Summary|BUILD ).*")) {
+                finishModule(maven);
+            } else if (line.matches("\\[(ERROR|FATAL)\\] .+|Error: .*")) {
+                errors.add(line);
+            } else if (worthSaying.matches()) {
+                for (int i = 1; i <= worthSaying.groupCount(); i++) {
+                    if (worthSaying.group(i) != null) {
+                        say(worthSaying.group(i));
+                    }
+                }
+            } else {
+                downloads.hear(line);
+            }
+        });
+    }
+
+    private void finishModule(long maven) {
+        processes.look(maven);
+        if (!modules.isEmpty() && modules.get(modules.size() - 1).finish(processes.usage())) {
+            say(modules.get(modules.size() - 1).line(journals.read()));
+        }
+    }
+
+    private void tellWhile(Process maven) {
+        try {
+            while (maven.isAlive()) {
+                TimeUnit.SECONDS.sleep(EVERY_SECONDS);
+                locked(() -> {
+                    processes.look(maven.pid());
+                    String far = modules.isEmpty()
+                            ? ""
+                            : modules.get(modules.size() - 1).howFar(journals.read());
+                    String news = downloads.news();
+                    Stream.of(far, news).filter(text -> !text.isEmpty()).forEach(Build::say);
+                });
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void locked(Runnable work) {
+        lock.lock();
+        try {
+            work.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    static String format(String pattern, Object... values) {
+        return String.format(Locale.ROOT, pattern, values);
+    }
+
+    static void say(String text) {
+        System.out.println(text);
+    }
+}
