@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.TestExecutionListener;
@@ -20,7 +21,7 @@ import org.junit.platform.launcher.TestPlan;
  * The fields of a line are separated by tabs: what it is ({@code test}, {@code class} or {@code total}), the module, and then
  *
  * <ul>
- *   <li>{@code test}: database, outcome, milliseconds, class, name, the first line of the message or the reason
+ *   <li>{@code test}: database, outcome, milliseconds, class, name, the beginning of the message or the reason
  *   <li>{@code class}: milliseconds, name
  *   <li>{@code total}: database, how many tests the module has on it
  * </ul>
@@ -111,7 +112,17 @@ public final class Journal implements TestExecutionListener {
                 Long.toString(millis(test)),
                 Tests.className(test),
                 Tests.name(plan, test),
-                why.lines().findFirst().orElse(""));
+                beginning(why));
+    }
+
+    /** AssertJ's messages begin with an empty line, and say little in the next. */
+    private static String beginning(String message) {
+        String text = message.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty())
+                .limit(4)
+                .collect(Collectors.joining(" "));
+        return text.substring(0, Math.min(text.length(), 300));
     }
 
     private long millis(TestIdentifier test) {

@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,11 +29,12 @@ import java.util.stream.Stream;
 public final class Build {
 
     private static final Pattern MODULE =
-            Pattern.compile("\\[INFO\\] Building (?:Bitjang )?(.+?) \\S+ +\\[(\\d+)/(\\d+)\\]");
+            Pattern.compile("\\[INFO\\] Building (?:Bitjang )?(.+?) \\S+(?: +\\[(\\d+/\\d+)\\])?");
     private static final Pattern ARTIFACT = Pattern.compile("\\[INFO\\] -+< \\S+:(\\S+) >-+");
     private static final Pattern WORTH_SAYING =
             Pattern.compile("\\[bitjang-testkit\\] (unpacking .*)|.*(Fetching MySQL .*)|.*(No Chromium was found.*)");
     private static final int EVERY_SECONDS = 10;
+    private static final int END_SECONDS = 20;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Path root;
@@ -76,12 +80,13 @@ public final class Build {
             say("Cannot write to " + root.resolve("target") + ": " + e);
             return 1;
         }
+        CompletableFuture<Process> started = new CompletableFuture<>();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> endWith(started), "build-end"));
         Process maven = new ProcessBuilder(command)
                 .redirectInput(ProcessBuilder.Redirect.INHERIT)
                 .redirectErrorStream(true)
                 .start();
-        Thread end = new Thread(() -> endWith(maven), "build-end");
-        Runtime.getRuntime().addShutdownHook(end);
+        started.complete(maven);
         Thread telling = new Thread(() -> tellWhile(maven), "build-telling");
         telling.setDaemon(true);
         telling.start();
@@ -93,7 +98,6 @@ public final class Build {
             }
         }
         int exitCode = maven.waitFor();
-        Runtime.getRuntime().removeShutdownHook(end);
         locked(() -> finishModule(maven.pid()));
         new Report(journals.read(), modules, processes, errors).say(exitCode, began);
         say(exitCode == 0 ? "" : "FAILED. Maven's own lines are in " + root.relativize(folder.resolve("maven.log")));
@@ -101,12 +105,13 @@ public final class Build {
     }
 
     /** Whoever ends this ends Maven, and the servers' watchdogs see that it has gone. */
-    private static void endWith(Process maven) {
+    private static void endWith(CompletableFuture<Process> started) {
         try {
+            Process maven = started.get(END_SECONDS, TimeUnit.SECONDS);
             maven.destroy();
-            maven.waitFor(20, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            maven.waitFor(END_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            say("Maven did not end: " + e);
         }
     }
 
@@ -129,7 +134,10 @@ public final class Build {
             } else if (module.matches()) {
                 finishModule(maven);
                 modules.add(new Module(
-                        artifact, module.group(1), module.group(2) + "/" + module.group(3), processes.usage()));
+                        artifact,
+                        module.group(1),
+                        module.group(2) == null ? "1/1" : module.group(2),
+                        processes.usage()));
             } else if (line.matches("\\[INFO\\] (Reactor Summary|BUILD ).*")) {
                 finishModule(maven);
             } else if (line.matches("\\[(ERROR|FATAL)\\] .+|Error: .*")) {

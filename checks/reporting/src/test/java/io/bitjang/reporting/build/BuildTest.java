@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.reporting.build;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The face of the build, as a process of its own, over a script in place of Maven. */
+@Timeout(60)
+class BuildTest {
+
+    private static final String MODULES = """
+            echo '[INFO] ---------------------< io.bitjang:bitjang-core >----------------------'
+            echo '[INFO] Building Bitjang Core 0.1.0-SNAPSHOT                               [1/2]'
+            echo '[INFO] chatter'
+            echo '[INFO] ---------------------< io.bitjang:bitjang-jpa >----------------------'
+            echo '[INFO] Building Bitjang JPA 0.1.0-SNAPSHOT                                [2/2]'
+            """;
+
+    @TempDir
+    Path root;
+
+    private Path build;
+
+    private record Told(int exitCode, String text) {}
+
+    @Test
+    void modules_tests_and_reasons_are_told_and_the_chatter_is_kept() throws Exception {
+        Told told = told(MODULES + test("mysql", "passed", "") + test("mysql", "skipped", "no MySQL here")
+                + "echo '[INFO] BUILD SUCCESS'\n");
+        assertThat(told.exitCode()).isZero();
+        assertThat(told.text())
+                .containsPattern("\\[  1/2\\] Core +0 s")
+                .containsPattern("\\[  2/2\\] JPA +0 s +2 tests")
+                .contains("MySQL: 1 passed, 1 skipped", "SKIPPED 1: no MySQL here", "CPU servers", "slowest classes")
+                .doesNotContain("chatter");
+        assertThat(root.resolve("target/build/maven.log")).content().contains("chatter");
+    }
+
+    @Test
+    void red_test_is_named_with_its_message_and_where_the_rest_is() throws Exception {
+        Told told = told(MODULES + test("h2", "failed", "expected 1 but was 2") + "exit 1\n");
+        assertThat(told.exitCode()).isEqualTo(1);
+        assertThat(told.text())
+                .contains("io.bitjang.ATest a_promise", "expected 1 but was 2", "target/failures", "FAILED");
+    }
+
+    @Test
+    void what_maven_complains_of_is_shown_when_no_test_failed() throws Exception {
+        Told told = told(MODULES + "echo '[ERROR] A.java:[3,4] not a statement'; exit 3\n");
+        assertThat(told.exitCode()).isEqualTo(3);
+        assertThat(told.text()).contains("[ERROR] A.java:[3,4] not a statement");
+    }
+
+    @Test
+    void every_ten_seconds_one_reads_how_far_it_is_and_what_is_downloaded() throws Exception {
+        Told told = told(MODULES
+                + "echo '[INFO] Downloaded from central: repo/a/b/1/b-1.jar (12 MB at 3 MB/s)'\n"
+                + "printf 'total\\tbitjang-jpa\\tmysql\\t40\\n' >>\"$journal/a.tsv\"\n"
+                + test("mysql", "passed", "")
+                + "sleep 11; echo '[INFO] BUILD SUCCESS'\n");
+        assertThat(told.text()).contains("JPA: MySQL 1/40").contains("downloaded 1 files, 12 MB");
+    }
+
+    @Test
+    void results_of_an_earlier_build_are_forgotten() throws Exception {
+        told(MODULES + test("h2", "failed", "once") + "exit 1\n");
+        assertThat(told(MODULES).text()).doesNotContain("once");
+    }
+
+    @Test
+    void whoever_ends_it_ends_maven_too() throws Exception {
+        Process process = start("echo $$ >\"$journal/../pid\"; echo '[INFO] here'; exec sleep 600\n");
+        Path pid = root.resolve("target/build/pid");
+        while (!Files.exists(pid) || Files.readString(pid).isBlank()) {
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
+        ProcessHandle maven =
+                ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow();
+        process.destroy();
+        assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(maven.onExit()).succeedsWithin(Duration.ofSeconds(10));
+    }
+
+    private static String test(String database, String outcome, String why) {
+        return "printf 'test\\tbitjang-jpa\\t%s\\t%s\\t5\\tio.bitjang.ATest\\ta_promise\\t%s\\n' >>\"$journal/a.tsv\"\n"
+                .formatted(database, outcome, why);
+    }
+
+    private Told told(String script) throws IOException, InterruptedException {
+        Process process = start(script);
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Told(process.waitFor(), text);
+    }
+
+    private Process start(String script) throws IOException {
+        build = root.resolve("maven");
+        Files.writeString(build, "#!/bin/sh\njournal='" + root.resolve("target/build/journal") + "'\n" + script);
+        Files.setPosixFilePermissions(build, PosixFilePermissions.fromString("rwxr-xr-x"));
+        return new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        "target/classes",
+                        Build.class.getName(),
+                        root.toString(),
+                        build.toString())
+                .redirectErrorStream(true)
+                .start();
+    }
+}
