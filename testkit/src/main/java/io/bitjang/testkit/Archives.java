@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Collections;
 import java.util.function.Predicate;
 import java.util.zip.ZipEntry;
+import java.util.zip.ZipException;
 import java.util.zip.ZipFile;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
@@ -45,7 +46,7 @@ final class Archives {
 
     /** Unpacks the wanted entries below {@code prefix}; whatever lies in {@code bin} becomes executable, as a zip can't say so. */
     static void unzip(Path archive, String prefix, Predicate<String> wanted, Path target) throws IOException {
-        try (ZipFile zip = new ZipFile(archive.toFile())) {
+        try (ZipFile zip = opened(archive)) {
             for (ZipEntry entry : Collections.list(zip.entries())) {
                 if (entry.isDirectory() || !entry.getName().startsWith(prefix)) {
                     continue;
@@ -63,6 +64,18 @@ final class Archives {
                     makeExecutable(file);
                 }
             }
+        }
+    }
+
+    /** A download that was cut off has no directory at its end. */
+    private static ZipFile opened(Path archive) throws IOException {
+        try {
+            return new ZipFile(archive.toFile());
+        } catch (ZipException e) {
+            throw new IOException(
+                    archive + " is damaged, perhaps a download that was cut off (" + e.getMessage()
+                            + "): delete it, and it is downloaded again",
+                    e);
         }
     }
 

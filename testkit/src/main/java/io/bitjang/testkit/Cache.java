@@ -47,7 +47,10 @@ final class Cache {
             }
             return folder;
         } catch (IOException e) {
-            throw new TestDatabaseException("Cannot fill the cache folder " + folder + ": " + e, e);
+            throw new TestDatabaseException(
+                    "Cannot fill the cache folder " + folder + " (another one: " + Settings.property("cache") + "): "
+                            + e,
+                    e);
         } finally {
             IN_THIS_JVM.unlock();
         }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 class BinariesTest {
@@ -55,6 +56,37 @@ class BinariesTest {
             assertThat(child.readLine(Duration.ofSeconds(20)))
                     .contains("bitjang.testkit.mysql.zip")
                     .contains("/no/such.zip");
+        }
+    }
+
+    @Test
+    void zip_that_was_cut_off_is_named_with_what_to_do() throws Exception {
+        Path half = folder.resolve("half.zip");
+        Files.write(half, new byte[] {'P', 'K', 3, 4, 20, 0, 0, 0});
+        try (ChildJvm child = ChildJvm.of(StartsOrSays.class)
+                .property("bitjang.testkit.cache", folder.toString())
+                .property("bitjang.testkit.mysql.zip", half.toString())
+                .args("mysql")
+                .start()) {
+            assertThat(child.readLine(Duration.ofSeconds(20)))
+                    .contains(half.toString())
+                    .contains("cut off")
+                    .contains("delete it");
+            assertThat(folder.resolve("mysql-8.0.33")).doesNotExist();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mysql", "postgresql", "h2-server"})
+    void cache_that_can_not_be_written_is_named(String name) throws Exception {
+        Path file = Files.createFile(folder.resolve("file"));
+        try (ChildJvm child = ChildJvm.of(StartsOrSays.class)
+                .property("bitjang.testkit.cache", file.resolve("cache").toString())
+                .args(name)
+                .start()) {
+            assertThat(child.readLine(Duration.ofSeconds(20)))
+                    .contains(file.resolve("cache").toString())
+                    .startsWith("Cannot ");
         }
     }
 

@@ -29,7 +29,10 @@ import java.util.stream.Stream;
 public final class Build {
 
     private static final Pattern MODULE =
-            Pattern.compile("\\[INFO\\] Building (?:Bitjang )?(.+?) \\S+(?: +\\[(\\d+/\\d+)\\])?");
+            Pattern.compile("\\[INFO\\] Building (?:Bitjang (?!\\d))?(.+?) \\d\\S*(?: +\\[(\\d+/\\d+)\\])?");
+    private static final Pattern ERROR = Pattern.compile(
+            "(?!.*(\\[Help 1\\]|full stack trace|full debug logging|For more information|the problems|<args>))"
+                    + "(\\[(ERROR|FATAL)\\] .+|Error: .*)");
     private static final Pattern ARTIFACT = Pattern.compile("\\[INFO\\] -+< \\S+:(\\S+) >-+");
     private static final Pattern WORTH_SAYING =
             Pattern.compile("\\[bitjang-testkit\\] (unpacking .*)|.*(Fetching MySQL .*)|.*(No Chromium was found.*)");
@@ -140,7 +143,7 @@ public final class Build {
                         processes.usage()));
             } else if (line.matches("\\[INFO\\] (Reactor Summary|BUILD ).*")) {
                 finishModule(maven);
-            } else if (line.matches("\\[(ERROR|FATAL)\\] .+|Error: .*")) {
+            } else if (ERROR.matcher(line).matches()) {
                 errors.add(line);
             } else if (worthSaying.matches()) {
                 for (int i = 1; i <= worthSaying.groupCount(); i++) {
