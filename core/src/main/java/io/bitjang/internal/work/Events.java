@@ -7,10 +7,11 @@ import io.bitjang.spi.LockListener;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Tells the listeners. What they throw is logged and reaches nobody. Thread-safe. */
+/** Tells the listeners, and the log for operators. What they throw is logged and reaches nobody. Thread-safe. */
 public final class Events {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
+    private static final System.Logger EVENTS = System.getLogger("io.bitjang.events");
 
     private final List<LockListener> listeners;
 
@@ -22,18 +23,24 @@ public final class Events {
     /** Tells of each of the names. */
     public void tell(
             LockEvent.Kind kind, List<LockName> names, long fence, @Nullable String owner, @Nullable String detail) {
-        if (listeners.isEmpty()) {
+        boolean logged = EVENTS.isLoggable(System.Logger.Level.DEBUG);
+        if (listeners.isEmpty() && !logged) {
             return;
         }
         for (LockName name : names) {
             LockEvent event = new LockEvent(kind, name, fence, owner, detail);
-            for (LockListener listener : listeners) {
-                try {
-                    listener.on(event);
-                } catch (RuntimeException | Error e) {
-                    LOG.log(System.Logger.Level.WARNING, "A lock listener failed on " + event, e);
-                }
+            if (logged) {
+                tell(each -> EVENTS.log(System.Logger.Level.DEBUG, each.toString()), event);
             }
+            listeners.forEach(listener -> tell(listener, event));
+        }
+    }
+
+    private static void tell(LockListener listener, LockEvent event) {
+        try {
+            listener.on(event);
+        } catch (RuntimeException | Error e) {
+            LOG.log(System.Logger.Level.WARNING, "A lock listener failed on " + event, e);
         }
     }
 }
