@@ -125,7 +125,7 @@ class DatabasePagesTest {
         return section.group(1);
     }
 
-    private static Dialect dialect(String product, String version) {
+    static Dialect dialect(String product, String version) {
         DatabaseMetaData data = answering(
                 DatabaseMetaData.class,
                 Map.of("getDatabaseProductName", product, "getDatabaseProductVersion", version));

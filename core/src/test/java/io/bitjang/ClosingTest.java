@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bitjang.Lease.State;
+import io.bitjang.SessionLock.Hold;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** A closed instance gives back what it had, fails who waits, and does nothing more. */
+class ClosingTest extends OnH2 {
+
+    @Test
+    void all_leases_are_given_back_in_one_statement_and_offline_locks_stay() {
+        List<Lease> leases = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            leases.add(node.lease("many" + i).acquire(Wait.none()));
+        }
+        LockId id = node.manager().tryLock("order", "42", "kim", LONG);
+        node.distLock().tryLock("batch", "kim", LONG);
+        seen.reset();
+
+        node.close();
+        node.close();
+
+        assertThat(seen.statements()).hasSize(1);
+        assertThat(leases).allSatisfy(lease -> {
+            assertThat(lease.state()).isEqualTo(State.RELEASED);
+            assertThat(other.lease(lease.name()).tryAcquire()).isPresent();
+        });
+        assertThatCode(leases.get(0)::close).doesNotThrowAnyException();
+        assertThat(other.manager().checkLock(id).held()).isTrue();
+        assertThat(other.distLock().tryLock("batch", "lee", LONG)).isFalse();
+    }
+
+    @Test
+    void who_waits_is_told() throws Exception {
+        other.lease("job").acquire(Wait.none());
+        Job<Lease> thread = start(() -> node.lease("job").acquire(PATIENT)).untilItWaits();
+        CompletableFuture<Lease> promise =
+                node.lease("job").acquireAsync(Wait.forever()).toCompletableFuture();
+        Hold hold = node.session("a").acquire(Wait.none());
+        Job<Hold> session = start(() -> node.session("a").acquire(PATIENT)).untilItWaits();
+
+        node.close();
+
+        assertThatThrownBy(thread::result).isInstanceOf(LockException.class).hasMessageContaining("closed");
+        assertThatThrownBy(session::result).isInstanceOf(LockException.class).hasMessageContaining("closed");
+        assertThatThrownBy(() -> promise.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(LockException.class);
+        assertThat(hold.isHeld()).isFalse();
+        assertThat(other.session("a").call(PATIENT, () -> true)).isTrue();
+        eventually("no connection is left", () -> seen.open() == 0);
+    }
+
+    @Test
+    void grant_that_comes_while_it_is_closed_is_given_back() throws Exception {
+        Gate gate = gate();
+        seen.after(sql -> gate.pass());
+        Job<Lease> late = start(() -> node.lease("job").acquire(Wait.none()));
+        gate.untilReached();
+
+        node.close();
+        gate.close();
+
+        assertThatThrownBy(late::result).isInstanceOf(IllegalStateException.class);
+        assertThat(other.lease("job").acquire(PATIENT).isHeld()).isTrue();
+    }
+
+    @Test
+    void nothing_is_to_be_had_any_more() throws Exception {
+        Lease lease = node.lease("job").acquire(Wait.none());
+        LockId id = node.manager().tryLock("order", "42", "kim", LONG);
+        node.close();
+        seen.reset();
+
+        assertThatThrownBy(() -> node.lease("a").tryAcquire()).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> node.lease("a").acquire(PATIENT)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> node.lease("a").acquireAsync(PATIENT)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> node.manager().checkLock(id)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> node.manager().releaseLock(id)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> node.distLock().tryLock("a", "kim", LONG)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> node.session("a").tryAcquire()).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> node.admin().counts()).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(lease::renew).isInstanceOf(IllegalStateException.class);
+        assertThat(seen.statements()).isEmpty();
+        assertThat(seen.open()).isZero();
+    }
+
+    @Test
+    void release_that_was_put_off_is_tried_once_more() {
+        Lease lease = node.lease("job").acquire(Wait.none());
+        down();
+        lease.close();
+        seen.up();
+
+        node.close();
+
+        assertThat(other.lease("job").tryAcquire()).isPresent();
+    }
+}

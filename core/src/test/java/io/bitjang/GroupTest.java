@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bitjang.spi.LockEvent.Kind;
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Test;
+
+/** Several locks together: all or none, in an order of the library's. */
+class GroupTest extends OnH2 {
+
+    private static final LockName A = LockName.of("a");
+    private static final LockName B = LockName.of("b");
+    private static final LockName C = LockName.of("c");
+
+    @Test
+    void all_are_taken_or_none() {
+        other.lease("b").acquire(Wait.none());
+
+        assertThat(node.leaseAll("a", "b", "c").tryAcquire()).isEmpty();
+
+        assertThat(other.lease("a").tryAcquire()).isPresent();
+        assertThat(other.lease("c").tryAcquire()).isPresent();
+    }
+
+    @Test
+    void names_are_in_order_and_once_each() {
+        Lease group = node.leaseAll("c", "a", "b", "a").acquire(Wait.none());
+
+        assertThat(group.names()).containsExactly(A, B, C);
+        assertThat(group.name()).isEqualTo(A);
+        group.close();
+        assertThat(other.leaseAll("a", "b", "c").tryAcquire()).isPresent();
+    }
+
+    @Test
+    void all_have_one_fence_that_is_larger_than_every_earlier_one_of_each() throws Exception {
+        node.leaseAll("a", "b").acquire(Wait.none()).close();
+        set("fence = fence + 3600000000", B);
+        long before = Long.parseLong(column("fence", B));
+
+        Lease group = node.leaseAll("a", "b").acquire(Wait.none());
+
+        assertThat(group.fence()).isGreaterThan(before);
+        assertThat(column("fence", A)).isEqualTo(String.valueOf(group.fence()));
+        assertThat(column("fence", B)).isEqualTo(String.valueOf(group.fence()));
+        assertThat(column("lock_id", A)).isEqualTo(column("lock_id", B));
+    }
+
+    @Test
+    void who_waits_for_a_group_gets_it_when_the_last_is_free() throws Exception {
+        Lease a = other.lease("a").acquire(Wait.none());
+        Lease b = node.lease("b").acquire(Wait.none());
+        Job<Lease> group = start(() -> node.leaseAll("a", "b").acquire(PATIENT)).untilItWaits();
+        a.close();
+        b.close();
+
+        assertThat(group.result().names()).containsExactly(A, B);
+    }
+
+    @Test
+    void groups_that_overlap_crosswise_never_deadlock_nor_meet() throws Exception {
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger met = new AtomicInteger();
+        List<Job<Boolean>> jobs = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            Locks each = i % 2 == 0 ? node : other;
+            String[] names = i < 2 ? new String[] {"a", "b"} : new String[] {"b", "a"};
+            jobs.add(start(() -> {
+                for (int round = 0; round < 3; round++) {
+                    each.leaseAll(names).run(PATIENT, () -> {
+                        met.addAndGet(inside.getAndIncrement());
+                        inside.decrementAndGet();
+                    });
+                }
+                return true;
+            }));
+        }
+        for (Job<Boolean> job : jobs) {
+            assertThat(job.result()).isTrue();
+        }
+
+        assertThat(met).hasValue(0);
+    }
+
+    @Test
+    void loss_of_one_is_the_loss_of_all() throws Exception {
+        Lease group = node.leaseAll("a", "b").acquire(Wait.none());
+        expire(B);
+        other.lease("b").acquire(Wait.none());
+
+        assertThatThrownBy(group::renew).isInstanceOf(NoLockException.class);
+
+        assertThat(group.isHeld()).isFalse();
+        assertThat(events)
+                .filteredOn(event -> event.kind() == Kind.LOST)
+                .extracting(event -> event.name().id())
+                .containsExactly("a", "b");
+    }
+
+    @Test
+    void each_is_told_by_itself_and_taken_over_where_it_had_expired() throws Exception {
+        other.lease("a").acquire(Wait.none());
+        expire(A);
+
+        node.leaseAll("a", "b").acquire(Wait.none()).close();
+
+        assertThat(events)
+                .extracting(event -> event.kind(), event -> event.name().id())
+                .containsExactlyInAnyOrder(
+                        Assertions.tuple(Kind.TAKEN_OVER, "a"),
+                        Assertions.tuple(Kind.ACQUIRED, "b"),
+                        Assertions.tuple(Kind.RELEASED, "a"),
+                        Assertions.tuple(Kind.RELEASED, "b"));
+    }
+
+    @Test
+    void locked_row_puts_the_release_of_that_one_off_and_frees_the_others() throws Exception {
+        Lease group = node.leaseAll("a", "b").acquire(Wait.none());
+        Connection blocker = locked(B);
+
+        group.close();
+
+        assertThat(other.lease("a").tryAcquire()).isPresent();
+        assertThat(other.lease("b").tryAcquire()).isEmpty();
+        blocker.rollback();
+        assertThat(other.lease("b").acquire(PATIENT).isHeld()).isTrue();
+    }
+
+    @Test
+    void attempt_whose_answer_was_lost_is_found_to_be_granted() {
+        node.leaseAll("a", "b").acquire(Wait.none()).close();
+        loseNextAnswer();
+
+        Lease group = node.leaseAll("a", "b").tryAcquire().orElseThrow();
+
+        group.renew();
+        group.close();
+        assertThat(other.leaseAll("a", "b").tryAcquire()).isPresent();
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bitjang.Lease.State;
+import io.bitjang.spi.LockEvent.Kind;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ConcurrentModificationException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.Lock;
+import org.junit.jupiter.api.Test;
+
+/** Loss is told: by state, by exception and by callback, and not twice. */
+class LossTest extends OnH2 {
+
+    private static final LockName JOB = LockName.of("job");
+
+    private Lease lease() {
+        return node.lease(JOB).acquire(Wait.none());
+    }
+
+    /** On another node, so nobody here knows yet. */
+    private Lease takenAway() {
+        Lease lease = lease();
+        assertThat(other.admin().forceRelease(JOB, lease.fence(), "ops", "it hangs"))
+                .isTrue();
+        return lease;
+    }
+
+    @Test
+    void renewal_of_a_lost_lease_says_why_and_closing_does_not_repeat_it() {
+        Lease lease = takenAway();
+
+        assertThatThrownBy(lease::renew)
+                .isInstanceOf(NoLockException.class)
+                .hasMessageContaining("ops")
+                .hasMessageContaining("it hangs");
+        assertThat(lease.state()).isEqualTo(State.LOST);
+        assertThat(lease.remaining()).isZero();
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("it hangs"));
+        assertThatCode(lease::close).doesNotThrowAnyException();
+        assertThat(told(Kind.LOST)).isEqualTo(1);
+    }
+
+    @Test
+    void loss_that_only_shows_at_the_release_is_told_there_once() {
+        Lease lease = takenAway();
+
+        assertThatThrownBy(lease::close).isInstanceOf(NoLockException.class).hasMessageContaining("it hangs");
+        assertThatCode(lease::close).doesNotThrowAnyException();
+        assertThat(lease.state()).isEqualTo(State.LOST);
+        assertThat(told()).contains(Kind.LOST).doesNotContain(Kind.RELEASED);
+    }
+
+    @Test
+    void lease_that_was_lost_unseen_throws_at_its_close_once() {
+        Lease lease = lease();
+        // the node itself hears of it without anybody's asking
+        node.admin().forceRelease(JOB, lease.fence(), "ops", "it hangs");
+        assertThat(told(Kind.LOST)).isEqualTo(1);
+
+        assertThatThrownBy(lease::close).isInstanceOf(NoLockException.class).hasMessageContaining("it hangs");
+        assertThatCode(lease::close).doesNotThrowAnyException();
+    }
+
+    @Test
+    void each_callback_is_called_once_on_a_thread_of_the_librarys_and_a_late_one_at_once() throws Exception {
+        Queue<String> called = new ConcurrentLinkedQueue<>();
+        Lease lease = lease();
+        lease.onLost(lost -> called.add(Thread.currentThread().getName()));
+        lease.onLost(lost -> called.add(Thread.currentThread().getName()));
+        node.admin().forceRelease(JOB, lease.fence(), "ops", "it hangs");
+        eventually("both called", () -> called.size() == 2);
+        lease.onLost(lost -> called.add(Thread.currentThread().getName()));
+        eventually("the late one too", () -> called.size() == 3);
+
+        assertThatCode(lease::close).doesNotThrowAnyException();
+        assertThat(called).hasSize(3).allSatisfy(name -> assertThat(name).startsWith("bitjang-callback"));
+    }
+
+    @Test
+    void released_lease_calls_nobody_back_and_is_not_lost() {
+        Queue<Lease> called = new ConcurrentLinkedQueue<>();
+        Lease lease = lease().onLost(called::add);
+        lease.close();
+        lease.onLost(called::add);
+
+        assertThat(lease.state()).isEqualTo(State.RELEASED);
+        assertThatThrownBy(lease::renew).isInstanceOf(NoLockException.class).hasMessageContaining("given back");
+        assertThat(called).isEmpty();
+        assertThat(told(Kind.LOST)).isZero();
+    }
+
+    @Test
+    void lease_ends_here_by_its_own_clock_though_nobody_renews_or_answers() throws Exception {
+        Lease lease = node.lease(JOB).lasting(Duration.ofMillis(200)).acquire(Wait.none());
+        down();
+
+        eventually("told", () -> told(Kind.LOST) == 1);
+
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("expired"));
+    }
+
+    @Test
+    void to_ensure_what_is_left_asks_nobody_and_more_than_it_lasts_is_refused() {
+        Lease lease = lease();
+        seen.reset();
+        lease.ensure(Duration.ofSeconds(1));
+        assertThat(seen.statements()).isEmpty();
+
+        assertThatThrownBy(() -> lease.ensure(LONG.plusSeconds(1))).isInstanceOf(NoLockException.class);
+        assertThat(seen.statements()).hasSize(1);
+        assertThat(lease.isHeld()).isTrue();
+    }
+
+    @Test
+    void database_that_fails_is_no_loss() {
+        Lease lease = lease();
+        seen.before(sql -> {
+            throw new SQLException("The disk is full", "58000");
+        });
+        assertThatThrownBy(lease::renew).isInstanceOf(LockingFailException.class);
+        seen.up();
+
+        assertThat(lease.isHeld()).isTrue();
+        lease.renew();
+        assertThat(lease.state()).isEqualTo(State.HELD);
+        assertThat(told(Kind.LOST)).isZero();
+    }
+
+    @Test
+    void thread_that_lost_its_lock_hears_of_it_when_it_enters_again_and_when_it_unlocks() {
+        Lock lock = node.lease(JOB).asLock();
+        lock.lock();
+        lock.lock();
+        node.admin().forceRelease(JOB, node.admin().find(JOB).orElseThrow().fence(), "ops", "it hangs");
+
+        assertThatThrownBy(lock::lock).isInstanceOf(NoLockException.class);
+        lock.unlock();
+        assertThatThrownBy(lock::unlock).isInstanceOf(ConcurrentModificationException.class);
+        assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+    }
+
+    @Test
+    void thread_enters_its_lock_again_and_frees_it_as_often() {
+        Lock lock = node.lease(JOB).asLock();
+        lock.lock();
+        assertThat(lock.tryLock()).isTrue();
+        lock.unlock();
+        assertThat(other.lease(JOB).tryAcquire()).isEmpty();
+        lock.unlock();
+        assertThat(other.lease(JOB).tryAcquire()).isPresent();
+    }
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.bitjang.Lease;
+import io.bitjang.Lease.State;
+import io.bitjang.LockName;
+import io.bitjang.NoLockException;
+import io.bitjang.OnH2;
+import io.bitjang.Wait;
+import io.bitjang.internal.dialect.Dialects;
+import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.SessionStore;
+import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.Workers;
+import io.bitjang.spi.LockEvent.Kind;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Leases are renewed in the background, and loss is told. Leases here began in the past, so nobody waits for their time to come. */
+class RenewalTest extends OnH2 {
+
+    private static final LockName JOB = LockName.of("job");
+    private static final Duration THIRD = LONG.dividedBy(3);
+
+    private LeaseEngine engine;
+
+    @BeforeEach
+    void build() {
+        DataSource source = seen.dataSource();
+        Database database = new Database(source, Dialects.detect(source));
+        Tables tables = new Tables(null, "bitjang_");
+        Workers workers = new Workers();
+        closing(workers::close);
+        engine = new LeaseEngine(
+                database,
+                tables,
+                new SessionStore(source, source, database.dialect(), tables),
+                new Settings("node", LONG, LONG, false, true),
+                workers,
+                new Events(List.of(events::add)));
+        closing(engine::close);
+        closing(seen::up);
+        seen.reset();
+    }
+
+    private static Request request() {
+        return Request.of("node", LONG, null);
+    }
+
+    /** A grant of the database's, so long ago. */
+    private Attempts.Outcome taken(LockName name, Request request, Duration ago) throws SQLException {
+        Attempts.Outcome outcome = engine.attempt(List.of(name), request, 0);
+        assertThat(outcome.answer().granted()).isTrue();
+        set("expires_at = expires_at - " + Limits.micros(ago), name);
+        return outcome;
+    }
+
+    /** A lease for it. */
+    private LeaseHandle granted(LockName name, Request request, Attempts.Outcome outcome, Duration ago) {
+        return engine.granted(
+                List.of(name), request, new Attempts.Outcome(outcome.answer(), Ticks.now() - ago.toNanos()));
+    }
+
+    private LeaseHandle leaseOf(LockName name, Request request, Duration ago) throws SQLException {
+        return granted(name, request, taken(name, request, ago), ago);
+    }
+
+    /** It is to be renewed at once. */
+    private LeaseHandle due(LockName name) throws SQLException {
+        return leaseOf(name, request(), THIRD);
+    }
+
+    private void untilTold(Kind kind) throws Exception {
+        eventually("told " + kind, () -> told(kind) > 0);
+    }
+
+    @Test
+    void lease_is_renewed_for_its_whole_time_when_a_third_has_passed() throws Exception {
+        LeaseHandle lease = due(JOB);
+        assertThat(lease.remaining()).isLessThanOrEqualTo(LONG.minus(THIRD));
+
+        untilTold(Kind.RENEWED);
+
+        assertThat(lease.remaining()).isGreaterThan(LONG.minus(THIRD.dividedBy(2)));
+        assertThat(other.admin().find(JOB).orElseThrow().remaining()).isGreaterThan(LONG.minus(THIRD.dividedBy(2)));
+        assertThat(lease.state()).isEqualTo(State.HELD);
+    }
+
+    @Test
+    void lease_is_left_alone_before_that() throws Exception {
+        leaseOf(JOB, request(), Duration.ZERO);
+        due(LockName.of("sentinel"));
+        untilTold(Kind.RENEWED);
+
+        assertThat(events)
+                .filteredOn(event -> event.kind() == Kind.RENEWED)
+                .extracting(event -> event.name().id())
+                .containsExactly("sentinel");
+    }
+
+    @Test
+    void all_that_are_due_are_renewed_in_one_statement() throws Exception {
+        int leases = 20;
+        List<Attempts.Outcome> outcomes = new ArrayList<>();
+        for (int i = 0; i < leases; i++) {
+            outcomes.add(engine.attempt(List.of(LockName.of("many" + i)), request(), 0));
+        }
+        seen.reset();
+        long sentAt = Ticks.now() - THIRD.toNanos() + Duration.ofMillis(50).toNanos();
+        for (int i = 0; i < leases; i++) {
+            engine.granted(
+                    List.of(LockName.of("many" + i)),
+                    request(),
+                    new Attempts.Outcome(outcomes.get(i).answer(), sentAt));
+        }
+
+        eventually("all renewed", () -> told(Kind.RENEWED) >= leases);
+
+        // a few on a machine that stood still in between
+        assertThat(seen.statements()).hasSizeLessThan(leases / 4);
+        assertThat(seen.mostOpen()).isLessThanOrEqualTo(2);
+    }
+
+    @Test
+    void lease_whose_row_is_locked_is_at_risk_and_renewed_when_it_is_free() throws Exception {
+        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        Connection blocker = locked(JOB);
+        LeaseHandle lease = granted(JOB, request(), outcome, THIRD);
+        untilTold(Kind.AT_RISK);
+        assertThat(lease.state()).isEqualTo(State.AT_RISK);
+        assertThat(lease.isHeld()).isTrue();
+
+        blocker.rollback();
+        lease.renew();
+
+        assertThat(lease.state()).isEqualTo(State.HELD);
+        assertThat(told(Kind.LOST)).isZero();
+    }
+
+    @Test
+    void locked_row_does_not_keep_others_from_their_renewal() throws Exception {
+        List<Attempts.Outcome> outcomes = new ArrayList<>();
+        List<LockName> names = List.of(LockName.of("a"), LockName.of("b"), LockName.of("c"));
+        for (LockName name : names) {
+            outcomes.add(taken(name, request(), THIRD));
+        }
+        locked(names.get(1));
+        for (int i = 0; i < names.size(); i++) {
+            granted(names.get(i), request(), outcomes.get(i), THIRD);
+        }
+
+        eventually("the others are renewed", () -> told(Kind.RENEWED) >= 2);
+        untilTold(Kind.AT_RISK);
+        assertThat(events)
+                .filteredOn(event -> event.kind() == Kind.AT_RISK)
+                .allSatisfy(event -> assertThat(event.name()).isEqualTo(names.get(1)));
+        assertThat(told(Kind.LOST)).isZero();
+    }
+
+    @Test
+    void renewal_without_an_answer_is_unknown_and_tried_again() throws Exception {
+        AtomicInteger failures = new AtomicInteger();
+        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        seen.before(sql -> {
+            failures.incrementAndGet();
+            throw new SQLException("No answer", "08006");
+        });
+        LeaseHandle lease = granted(JOB, request(), outcome, THIRD);
+
+        untilTold(Kind.UNKNOWN);
+        assertThat(lease.state()).isEqualTo(State.UNKNOWN);
+        assertThat(lease.isHeld()).isTrue();
+        seen.up();
+        lease.renew();
+        assertThat(lease.state()).isEqualTo(State.HELD);
+        assertThat(failures).hasPositiveValue();
+    }
+
+    @Test
+    void failures_never_end_the_renewing() throws Exception {
+        // short, so that the pauses between the attempts are
+        Request brief = Request.of("node", Duration.ofSeconds(6), null);
+        AtomicInteger failures = new AtomicInteger();
+        Attempts.Outcome outcome = engine.attempt(List.of(JOB), brief, 0);
+        set("expires_at = expires_at + 60000000", JOB);
+        seen.before(sql -> {
+            if (failures.incrementAndGet() <= 2) {
+                throw new SQLException("Something else", "58000");
+            }
+        });
+        granted(JOB, brief, outcome, Duration.ofSeconds(2));
+
+        eventually("renewed in the end, or its time is over", () -> told(Kind.RENEWED) + told(Kind.LOST) > 0);
+
+        assertThat(failures).hasValueGreaterThan(2);
+        assertThat(told(Kind.RENEWED)).isPositive();
+    }
+
+    @Test
+    void lease_that_another_has_taken_is_told_lost_with_the_reason() throws Exception {
+        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        expire(JOB);
+        other.lease(JOB).acquire(Wait.none());
+        CountDownLatch called = new CountDownLatch(1);
+        LeaseHandle lease = granted(JOB, request(), outcome, THIRD);
+        lease.onLost(lost -> called.countDown());
+
+        assertThat(called.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(detail(Kind.LOST)).contains("taken by other");
+        assertThat(lease.state()).isEqualTo(State.LOST);
+        assertThat(lease.lostBecause()).isPresent();
+        assertThatCode(lease::close).doesNotThrowAnyException();
+        assertThat(other.lease(JOB).tryAcquire()).as("the other's, still").isEmpty();
+    }
+
+    @Test
+    void lease_that_ran_out_in_the_database_is_lost_and_not_renewed() throws Exception {
+        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        expire(JOB);
+        LeaseHandle lease = granted(JOB, request(), outcome, THIRD);
+
+        untilTold(Kind.LOST);
+
+        assertThat(detail(Kind.LOST)).contains("expired");
+        assertThat(lease.isHeld()).isFalse();
+        assertThat(other.lease(JOB).tryAcquire()).isPresent();
+    }
+
+    @Test
+    void deadline_is_told_while_the_database_hangs_and_the_late_answer_revives_nothing() throws Exception {
+        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        Gate gate = gate();
+        seen.before(sql -> gate.pass());
+        Duration left = Duration.ofMillis(300);
+        LeaseHandle lease = granted(JOB, request(), outcome, LONG.minus(left));
+        gate.untilReached();
+        // the renewal is with the database: the timer tells
+        untilTold(Kind.LOST);
+        assertThat(detail(Kind.LOST)).contains("expired");
+
+        gate.close();
+        seen.up();
+
+        // prolonged by a renewal that nobody waited for: it is given back long before it ends
+        Lease next = other.lease(JOB).acquire(PATIENT);
+        assertThat(next.fence()).isGreaterThan(lease.fence());
+        assertThat(lease.state()).isEqualTo(State.LOST);
+        assertThat(lease.remaining()).isZero();
+    }
+
+    @Test
+    void maximum_hold_ends_it_and_says_why() throws Exception {
+        Request most = request().lasting(Duration.ofMillis(100)).heldAtMost(Duration.ofMillis(100));
+        LeaseHandle lease = leaseOf(JOB, most, Duration.ZERO);
+
+        untilTold(Kind.LOST);
+
+        assertThat(detail(Kind.LOST)).contains("maximum hold");
+        assertThatThrownBy(lease::renew).isInstanceOf(NoLockException.class);
+    }
+
+    @Test
+    void renewal_does_not_reach_beyond_the_maximum_hold() throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request().heldAtMost(LONG.plusSeconds(5)), THIRD);
+
+        untilTold(Kind.RENEWED);
+
+        Duration most = LONG.plusSeconds(5).minus(THIRD);
+        assertThat(lease.remaining()).isLessThanOrEqualTo(most);
+        assertThat(other.admin().find(JOB).orElseThrow().remaining()).isLessThanOrEqualTo(most.plusMillis(500));
+    }
+
+    @Test
+    void released_lease_is_renewed_no_more() throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
+        lease.close();
+        seen.reset();
+        events.clear();
+        due(LockName.of("sentinel"));
+        untilTold(Kind.RENEWED);
+
+        assertThat(events).extracting(event -> event.name().id()).doesNotContain("job");
+        assertThat(engine.renewer.leases()).doesNotContain(lease);
+    }
+}

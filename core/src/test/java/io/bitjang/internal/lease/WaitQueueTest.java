@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.bitjang.LockException;
+import io.bitjang.LockName;
+import io.bitjang.Wait;
+import io.bitjang.internal.time.Ticks;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class WaitQueueTest {
+
+    private static final List<LockName> NAMES = List.of(LockName.of("job"));
+    private static final Request SEEN = Request.of("kim", Duration.ofMinutes(1), null);
+    private static final long SECOND = Duration.ofSeconds(1).toNanos();
+    private static final long MINUTE = Duration.ofMinutes(1).toNanos();
+
+    private final Turn turn = new Turn();
+    private final WaitQueue queue = new WaitQueue(NAMES, turn);
+
+    private LeaseWaiter add(Request request) {
+        LeaseWaiter waiter = new LeaseWaiter(NAMES, request, Wait.forever());
+        assertThat(queue.add(waiter)).isTrue();
+        return waiter;
+    }
+
+    private static void leave(LeaseWaiter waiter) {
+        waiter.fail(new LockException(null, "gone", null));
+    }
+
+    @Test
+    void only_the_first_competes_and_one_attempt_is_made_at_a_time() {
+        LeaseWaiter first = add(SEEN);
+        LeaseWaiter second = add(SEEN);
+
+        assertThat(queue.isFirst(first)).isTrue();
+        assertThat(queue.isFirst(second)).isFalse();
+        assertThat(queue.beginAttempt()).isSameAs(first);
+        assertThat(queue.beginAttempt()).isNull();
+        assertThat(queue.nextPoll()).as("not while it is tried").isEqualTo(Long.MAX_VALUE);
+    }
+
+    @Test
+    void news_during_an_attempt_lead_to_one_more_unless_it_was_granted() {
+        add(SEEN);
+        queue.beginAttempt();
+        assertThat(queue.attempted(false)).isFalse();
+        queue.beginAttempt();
+        queue.beginAttempt();
+        assertThat(queue.attempted(false)).isTrue();
+        queue.beginAttempt();
+        queue.beginAttempt();
+        assertThat(queue.attempted(true)).isFalse();
+        queue.beginAttempt();
+        assertThat(queue.attempted(false)).as("forgotten").isFalse();
+    }
+
+    @Test
+    void those_who_have_gone_are_passed_by() {
+        LeaseWaiter first = add(SEEN);
+        LeaseWaiter second = add(SEEN);
+        leave(first);
+
+        assertThat(queue.size()).isEqualTo(1);
+        assertThat(queue.next()).isSameAs(second);
+        assertThat(queue.beginAttempt()).isSameAs(second);
+    }
+
+    @Test
+    void empty_queue_is_retired_and_takes_nobody_any_more_but_not_while_it_is_tried_for() {
+        LeaseWaiter only = add(SEEN);
+        queue.beginAttempt();
+        leave(only);
+        assertThat(queue.retireIfEmpty()).isFalse();
+        queue.attempted(false);
+
+        assertThat(queue.retireIfEmpty()).isTrue();
+        assertThat(queue.add(new LeaseWaiter(NAMES, SEEN, Wait.forever()))).isFalse();
+    }
+
+    @Test
+    void fences_are_set_aside_only_for_those_who_see_no_lease_and_ask_for_the_same() {
+        Request unseen = SEEN.asUnseen();
+        LeaseWaiter first = add(unseen);
+        assertThat(queue.reserveFor(first)).as("nobody to pass it on to").isZero();
+        add(unseen);
+        assertThat(queue.reserveFor(first)).isEqualTo(Run.RESERVED);
+
+        assertThat(unseen.passesOnTo(unseen)).isTrue();
+        assertThat(SEEN.passesOnTo(SEEN)).as("could be guarded").isFalse();
+        assertThat(unseen.passesOnTo(unseen.ownedBy("lee"))).isFalse();
+        assertThat(unseen.passesOnTo(unseen.lasting(Duration.ofMinutes(2)))).isFalse();
+        assertThat(unseen.heldAtMost(Duration.ofMinutes(2)).passesOnTo(unseen.heldAtMost(Duration.ofMinutes(2))))
+                .isFalse();
+        assertThat(unseen.notFreeBefore(Duration.ofMinutes(2)).passesOnTo(unseen.notFreeBefore(Duration.ofMinutes(2))))
+                .isFalse();
+    }
+
+    @Test
+    void next_look_is_soon_not_after_the_holders_end_and_later_after_failures() {
+        add(SEEN);
+        long before = Ticks.now();
+        queue.lookAgain(Long.MAX_VALUE, 0, 7);
+        assertThat(queue.nextPoll() - before).isBetween(SECOND / 20, SECOND / 10 + Ticks.now() - before);
+        queue.lookAgain(2_000_000, MINUTE, 7);
+        assertThat(queue.nextPoll() - before).isLessThan(SECOND / 20 + Ticks.now() - before);
+        queue.lookAgain(Long.MAX_VALUE, MINUTE, 7);
+        assertThat(queue.nextPoll() - before).isGreaterThanOrEqualTo(MINUTE);
+
+        queue.failed();
+        assertThat(queue.nextPoll() - Ticks.now()).isLessThanOrEqualTo(SECOND / 5);
+        queue.failed();
+        queue.failed();
+        long last = Ticks.now();
+        queue.failed();
+        assertThat(queue.nextPoll() - last).isGreaterThanOrEqualTo(SECOND);
+    }
+
+    @Test
+    void nobody_tries_while_this_process_stands_back_until_its_turn_comes() {
+        add(SEEN);
+        turn.freed(true, true, MINUTE);
+
+        assertThat(turn.standsBack()).isTrue();
+        assertThat(queue.beginAttempt()).isNull();
+        assertThat(queue.nextPoll() - Ticks.now()).isGreaterThan(MINUTE / 2);
+        turn.comes();
+        assertThat(queue.beginAttempt()).isNotNull();
+    }
+
+    @Test
+    void turn_is_bounded_only_while_others_wait() {
+        assertThat(turn.goesOn(false)).isTrue();
+        turn.granted(false);
+        Ticks.park(Duration.ofMillis(110).toNanos());
+        assertThat(turn.goesOn(false)).as("nobody else wants it").isTrue();
+        turn.handedOver(true);
+        long began = Ticks.now();
+        while (Ticks.now() - began < Duration.ofMillis(110).toNanos()) {
+            Ticks.park(began + Duration.ofMillis(110).toNanos() - Ticks.now());
+        }
+        assertThat(turn.goesOn(false)).as("others have waited for 100 ms").isFalse();
+        turn.freed(true, false, MINUTE);
+        assertThat(turn.standsBack()).isTrue();
+        assertThat(turn.isOver()).isFalse();
+    }
+}
