@@ -8,8 +8,10 @@ import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -52,7 +54,7 @@ class GuardTest extends OnH2 {
         node.manager().checkLock(mine, id);
 
         assertThat(other.lease(ORDER).tryAcquire()).isEmpty();
-        assertThat(other.leaseAll(java.util.List.of(ORDER, LockName.of("b"))).tryAcquire())
+        assertThat(other.leaseAll(List.of(ORDER, LockName.of("b"))).tryAcquire())
                 .isEmpty();
         assertThatThrownBy(() -> other.manager().tryLock("order", "42", "lee"))
                 .isInstanceOf(AlreadyLockedException.class);
@@ -167,7 +169,8 @@ class GuardTest extends OnH2 {
         AtomicInteger tries = new AtomicInteger();
         seen.before(sql -> tries.incrementAndGet());
 
-        Job<Boolean> forced = start(() -> force(lease.fence()));
+        Job<Boolean> forced =
+                start(() -> patiently(() -> node.admin().forceRelease(ORDER, lease.fence(), "ops", "why")));
         eventually("it was tried", () -> tries.get() >= 3);
         assertThat(forced.isDone()).isFalse();
         mine.commit();
@@ -177,11 +180,11 @@ class GuardTest extends OnH2 {
         assertThatThrownBy(() -> lease.guard(mine)).isInstanceOf(NoLockException.class);
     }
 
-    /** Patiently: on a machine that stands still, the operator is told to try again. */
-    private boolean force(long fence) {
+    /** On a machine that stands still for two seconds one is told to try again. */
+    private static <T> T patiently(Supplier<T> call) {
         while (true) {
             try {
-                return node.admin().forceRelease(ORDER, fence, "ops", "why");
+                return call.get();
             } catch (LockingFailException e) {
                 assertThat(e).hasMessageContaining("guards");
             }
@@ -199,7 +202,8 @@ class GuardTest extends OnH2 {
         AtomicInteger tries = new AtomicInteger();
         seen.before(sql -> tries.incrementAndGet());
 
-        Job<Optional<LockId>> taking = start(() -> node.manager().takeOver(seenNow, "lee", LONG, null, "urgent"));
+        Job<Optional<LockId>> taking =
+                start(() -> patiently(() -> node.manager().takeOver(seenNow, "lee", LONG, null, "urgent")));
         eventually("it was tried", () -> tries.get() >= 2);
         assertThat(taking.isDone()).isFalse();
         pay();
