@@ -20,7 +20,6 @@ public final class Browsers implements AutoCloseable {
 
     private final String address;
     private final BiConsumer<Page, String> signIn;
-    private final Path executable;
     private final Playwright playwright;
     private final Browser browser;
     private final Map<String, String> signedIn = new HashMap<>();
@@ -32,17 +31,38 @@ public final class Browsers implements AutoCloseable {
      * @param signIn how a person signs in there
      */
     public Browsers(String address, BiConsumer<Page, String> signIn) {
+        this(address, signIn, playwright());
+    }
+
+    private Browsers(String address, BiConsumer<Page, String> signIn, Playwright playwright) {
+        this(
+                address,
+                signIn,
+                playwright,
+                playwright
+                        .chromium()
+                        .launch(new BrowserType.LaunchOptions()
+                                .setExecutablePath(Chromium.require())
+                                .setArgs(Chromium.FLAGS)));
+    }
+
+    private Browsers(String address, BiConsumer<Page, String> signIn, Playwright playwright, Browser browser) {
         this.address = address;
         this.signIn = signIn;
-        executable = Chromium.require();
-        playwright = Playwright.create(
-                new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
+        this.playwright = playwright;
+        this.browser = browser;
+    }
+
+    private static Playwright playwright() {
+        Chromium.require();
         PlaywrightAssertions.setDefaultAssertionTimeout(PATIENCE_MS);
-        browser = playwright
-                .chromium()
-                .launch(new BrowserType.LaunchOptions()
-                        .setExecutablePath(executable)
-                        .setArgs(Chromium.FLAGS));
+        return Playwright.create(
+                new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
+    }
+
+    /** The same browser, and people who are signed in at another server. */
+    public Browsers at(String otherAddress) {
+        return new Browsers(otherAddress, signIn, playwright, browser);
     }
 
     /** A profile of its own in which this person is signed in, once for all tests. */
@@ -73,7 +93,7 @@ public final class Browsers implements AutoCloseable {
                 .launchPersistentContext(
                         profile,
                         new BrowserType.LaunchPersistentContextOptions()
-                                .setExecutablePath(executable)
+                                .setExecutablePath(Chromium.require())
                                 .setArgs(Chromium.FLAGS)
                                 .setLocale("en-US")
                                 .setBaseURL(address));
@@ -83,18 +103,24 @@ public final class Browsers implements AutoCloseable {
 
     /** The browser with this profile, and the processes of its tabs. */
     public static List<ProcessHandle> processesOf(Path profile) {
-        List<ProcessHandle> processes = ProcessHandle.current()
-                .descendants()
-                .filter(process -> process.info().commandLine().orElse("").contains(profile.toString()))
-                .flatMap(each -> Stream.concat(Stream.of(each), each.descendants()))
-                .distinct()
-                .toList();
+        List<ProcessHandle> processes = findProcessesOf(profile);
         if (processes.isEmpty()) {
             throw new AssertionError("No browser has the profile " + profile);
         }
         return processes;
     }
 
+    /** The same, also when there are none. */
+    public static List<ProcessHandle> findProcessesOf(Path profile) {
+        return ProcessHandle.current()
+                .descendants()
+                .filter(process -> process.info().commandLine().orElse("").contains(profile.toString()))
+                .flatMap(each -> Stream.concat(Stream.of(each), each.descendants()))
+                .distinct()
+                .toList();
+    }
+
+    /** Ends the browser, and so all that share it. */
     @Override
     public void close() {
         playwright.close();
