@@ -21,9 +21,11 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A test in Chromium, watched ({@link Watch}). */
+@Tag("browser")
 @ExtendWith(Stage.Extension.class)
 abstract class BrowserTest {
     private static final String LOCKS = "/bitjang/edit-locks/";
@@ -115,6 +117,11 @@ abstract class BrowserTest {
 
     static void awaitState(Page page, String state) {
         assertThat(form(page)).hasAttribute("data-bitjang-state", state);
+    }
+
+    /** The page asks the server at once, as it does when its person comes back to it, whatever its timers say. */
+    static void wake(Page page) {
+        page.evaluate("() => { document.dispatchEvent(new Event('visibilitychange')); }");
     }
 
     /** All fields can be read and copied, none can be changed, and Save is off. */

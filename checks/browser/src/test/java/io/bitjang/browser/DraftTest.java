@@ -76,7 +76,7 @@ class DraftTest extends BrowserTest {
         page.navigate("/");
         context.clearCookies();
         Stage.signIn(page, "lee");
-        page.waitForCondition(() -> lock(note).isEmpty());
+        stage.lapse(note);
         page.navigate("/notes/" + note);
         awaitState(page, "held");
         assertThat(action(page, "restore")).hasCount(0);

@@ -51,6 +51,8 @@ class LosingTest extends BrowserTest {
         Page lee = edit(profileOf("lee"), note, "?boss=true");
         lee.locator(".bitjang input").fill("She is on holiday");
         action(lee, "take-over").click();
+        awaitState(lee, "held");
+        wake(kim);
         awaitState(kim, "lost");
         save(lee).click(); // and the lock is free again
         lee.waitForURL("**/saved");
@@ -224,6 +226,7 @@ class LosingTest extends BrowserTest {
         awaitState(kim, "held");
         text(kim).fill("an hour of work");
         context.clearCookies();
+        wake(kim);
         awaitState(kim, "uncertain");
         assertThat(status(kim)).containsText("signed out");
         assertThat(save(kim)).isDisabled();

@@ -49,6 +49,8 @@ class OutageTest extends BrowserTest {
         context.setOffline(true);
         awaitState(kim, "uncertain");
         text(kim).fill("typed without a network");
+        stage.lapse(note);
+        wake(lee);
         assertThat(status(lee)).containsText("no longer"); // the lease is over
         awaitState(kim, "uncertain");
         context.setOffline(false);
@@ -78,7 +80,7 @@ class OutageTest extends BrowserTest {
         awaitState(lee, "held-by-other");
 
         Browsers.processesOf(profile).forEach(process -> signal(process, "STOP"));
-        assertThat(status(lee)).containsText("no longer"); // the lease is over
+        assertThat(status(lee)).containsText("no longer"); // the lease is over, in its own time
         Browsers.processesOf(profile).forEach(process -> signal(process, "CONT"));
 
         awaitState(kim, "lost");
@@ -129,7 +131,11 @@ class OutageTest extends BrowserTest {
         callsSinceLastLook();
 
         Browsers.processesOf(profile).forEach(ProcessHandle::destroyForcibly);
+        lee.waitForCondition(() -> Browsers.findProcessesOf(profile).isEmpty());
 
+        assertThat(lock(note)).isPresent(); // nobody gave it back
+        stage.lapse(note);
+        wake(lee);
         assertThat(status(lee)).containsText("no longer");
         assertThat(callsSinceLastLook()).doesNotContain("POST/leave");
         action(lee, "reload").click();

@@ -99,6 +99,8 @@ class PageTest extends BrowserTest {
         Page lee = edit(profileOf("lee"), note, "?boss=true");
         lee.locator(".bitjang input").fill("She is on holiday");
         action(lee, "take-over").click();
+        awaitState(lee, "held");
+        wake(kim);
         assertThat(status(kim)).hasAttribute("aria-live", "assertive");
     }
 

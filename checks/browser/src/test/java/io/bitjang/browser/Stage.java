@@ -15,6 +15,7 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The server and the browser: started once for all tests. */
 final class Stage implements AutoCloseable {
@@ -84,6 +85,15 @@ final class Stage implements AutoCloseable {
 
     LockAdmin locks() {
         return application.getBean(LockAdmin.class);
+    }
+
+    /** Lets the lock of a note run out: now, instead of at the end of its lease. */
+    void lapse(String note) {
+        application
+                .getBean(JdbcClient.class)
+                .sql("UPDATE bitjang_locks SET expires_at = acquired_at + 1 WHERE type = 'note' AND id = ?")
+                .param(note)
+                .update();
     }
 
     /** The id of a note that no other test knows. */

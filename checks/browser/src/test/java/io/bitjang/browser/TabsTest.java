@@ -31,6 +31,7 @@ class TabsTest extends BrowserTest {
         action(second, "restore").click();
         assertThat(text(second)).hasValue("typed in the first tab");
 
+        wake(first);
         awaitState(first, "lost");
         assertThat(status(first)).containsText("You went on editing in another tab");
         assertReadOnly(first);

@@ -30,8 +30,10 @@ import org.springframework.security.web.SecurityFilterChain;
 @SpringBootApplication
 @Import(EditLockConfiguration.class)
 public class NotesApplication {
-    /** Short, so that a test can wait for its end. */
-    static final Duration LEASE = Duration.ofSeconds(4);
+    /** Short enough for a test to wait for a renewal, and long enough to be kept on a machine that stands still for a while. */
+    public static final Duration LEASE = Duration.ofSeconds(6);
+
+    public static final Duration LEAVE_GRACE = Duration.ofSeconds(3);
 
     @Bean
     Locks locks(DataSource dataSource) {
@@ -50,9 +52,7 @@ public class NotesApplication {
 
     @Bean
     EditLockSettings editLockSettings() {
-        return EditLockSettings.ofTypes("note")
-                .withLeaveGrace(Duration.ofSeconds(2))
-                .withLease(LEASE);
+        return EditLockSettings.ofTypes("note").withLeaveGrace(LEAVE_GRACE).withLease(LEASE);
     }
 
     @Bean
