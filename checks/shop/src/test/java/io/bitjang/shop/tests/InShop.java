@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -31,21 +32,22 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A test in the shop, on H2 and on MySQL, watched ({@link Watch}). */
+/** A test in the shop, watched ({@link Watch}): all on H2, and what a database has a say in on MySQL, too ({@link AllScenesTest}). */
+@Tag("browser")
 @ExtendWith(InShop.Stages.class)
 abstract class InShop {
 
-    /** On each of the databases. */
-    @Retention(RetentionPolicy.RUNTIME)
-    @ParameterizedClass(name = "{0}", allowZeroInvocations = true)
-    @MethodSource("io.bitjang.shop.tests.InShop#databases")
-    @interface OnEach {}
-
-    /** On one of them, for what does not depend on it. */
+    /** On the first of the databases. */
     @Retention(RetentionPolicy.RUNTIME)
     @ParameterizedClass(name = "{0}", allowZeroInvocations = true)
     @MethodSource("io.bitjang.shop.tests.InShop#oneDatabase")
     @interface OnOne {}
+
+    /** On the others. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @ParameterizedClass(name = "{0}", allowZeroInvocations = true)
+    @MethodSource("io.bitjang.shop.tests.InShop#otherDatabases")
+    @interface OnOthers {}
 
     /** Hands the stage of the database to the tests. */
     static final class Stages implements BeforeAllCallback, ParameterResolver {
@@ -72,7 +74,11 @@ abstract class InShop {
     private final Watch watch = new Watch();
     ShopStage stage;
 
+    /** Those on which a browser looks at it. */
     static List<String> databases() {
+        if ("false".equals(System.getProperty("bitjang.browser"))) {
+            return List.of();
+        }
         String wanted = System.getProperty("bitjang.shop.databases"); // the others work too, and take their time
         return wanted != null
                 ? List.of(wanted.split(","))
@@ -85,8 +91,12 @@ abstract class InShop {
         return databases().stream().limit(1).toList();
     }
 
+    static List<String> otherDatabases() {
+        return databases().stream().skip(1).toList();
+    }
+
     static {
-        if (databases().isEmpty()) {
+        if (databases().isEmpty() && !"false".equals(System.getProperty("bitjang.browser"))) {
             System.out.println("SKIPPED the shop in a browser: it is tested on h2 and mysql, and neither was chosen");
         }
     }
@@ -134,6 +144,11 @@ abstract class InShop {
         assertThat(page.locator("form[data-bitjang-edit-lock]")).hasAttribute("data-bitjang-state", state);
     }
 
+    /** The page asks the server at once, as it does when its person comes back to it, whatever its timers say. */
+    static void wake(Page page) {
+        page.evaluate("() => { document.dispatchEvent(new Event('visibilitychange')); }");
+    }
+
     static Locator field(Page page, String name) {
         return page.locator("main [name='" + name + "']:not([type=hidden])");
     }
@@ -177,8 +192,9 @@ abstract class InShop {
         if (!database.equals("h2")) {
             return;
         }
-        Path folder =
-                Boolean.getBoolean("bitjang.pictures") ? Path.of("..", "..", "docs", "shop") : Path.of("target", "pictures");
+        Path folder = Boolean.getBoolean("bitjang.pictures")
+                ? Path.of("..", "..", "docs", "shop")
+                : Path.of("target", "pictures");
         page.screenshot(new Page.ScreenshotOptions()
                 .setPath(folder.resolve(name + ".png"))
                 .setFullPage(true));

@@ -7,11 +7,14 @@ import io.bitjang.shop.load.Load;
 import io.bitjang.shop.start.Options;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Many editors: nothing lost, no version skipped, no lock left behind. */
 class LoadTest {
+    @TempDir
+    Path folder;
 
     @ParameterizedTest
     @MethodSource("io.bitjang.testkit.TestDatabases#selected")
@@ -26,12 +29,11 @@ class LoadTest {
         assertThat(load(database, 200, 50, 60)).isTrue();
     }
 
-    private static boolean load(String database, int editors, int orders, int seconds) {
+    private boolean load(String database, int editors, int orders, int seconds) {
         return Load.run(Options.of(
                 "load",
                 "--database=" + database,
-                "--shop.run-file="
-                        + Path.of("target", "shop", "load.properties").toAbsolutePath(),
+                "--shop.run-file=" + folder.resolve("load.properties"),
                 "--editors=" + editors,
                 "--orders=" + orders,
                 "--seconds=" + seconds));

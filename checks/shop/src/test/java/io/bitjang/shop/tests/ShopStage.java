@@ -8,41 +8,46 @@ import io.bitjang.shop.orders.OrderNo;
 import io.bitjang.shop.orders.OrderRepository;
 import io.bitjang.shop.orders.Scene;
 import io.bitjang.shop.orders.ShippingInfo;
+import io.bitjang.shop.orders.Slowness;
 import io.bitjang.shop.start.Options;
 import io.bitjang.shop.start.Start;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** A shop on one database, and a browser: started once for all tests. */
+/** A shop on one database, and a browser: started once for all tests of this JVM, beside which others may run. */
 final class ShopStage implements AutoCloseable {
-    /** Short, so that a test can wait for its end. */
-    static final int LEASE_SECONDS = 6;
-
-    private static final Path FILES = Path.of("target", "shop");
+    private static final ExtensionContext.Namespace STAGES = ExtensionContext.Namespace.create(ShopStage.class);
 
     private final ConfigurableApplicationContext shop;
     private final Browsers browsers;
     private final AtomicInteger numbers = new AtomicInteger(7_000);
 
-    private ShopStage(String database) {
+    /**
+     * Nothing here ends by itself while a test needs it, even if the machine stands still for a while: a test ends it, with {@link
+     * #lapse} and {@link Slowness#end}. Only the lease is as short as a test can wait for a renewal.
+     */
+    private ShopStage(String database, ExtensionContext.Store store) {
         shop = Start.shop(Options.of(
                 "--database=" + database,
                 "--port=0",
-                "--shop.run-file=" + FILES.resolve(database + ".properties").toAbsolutePath(),
-                "--bitjang.edit-locks.lease=" + LEASE_SECONDS + "s",
-                "--bitjang.edit-locks.leave=2s",
-                "--shop.slowness=6s",
-                "--shop.parcel=6s",
+                "--shop.run-file=" + runFile(database),
+                "--bitjang.edit-locks.lease=12s",
+                "--bitjang.edit-locks.leave=5s",
+                "--shop.slowness=60s",
+                "--shop.parcel=60s",
                 "--shop.patience=15s"));
-        browsers = new Browsers(Start.address(shop), ShopStage::signIn);
+        String address = Start.address(shop);
+        browsers = store.computeIfAbsent(
+                        Browsers.class, key -> new Browsers(address, ShopStage::signIn), Browsers.class)
+                .at(address);
     }
 
     static ShopStage on(String database, ExtensionContext context) {
-        return context.getRoot()
-                .getStore(ExtensionContext.Namespace.create(ShopStage.class))
-                .computeIfAbsent(database, ShopStage::new, ShopStage.class);
+        ExtensionContext.Store store = context.getRoot().getStore(STAGES);
+        return store.computeIfAbsent(database, key -> new ShopStage(database, store), ShopStage.class);
     }
 
     Browsers browsers() {
@@ -55,7 +60,16 @@ final class ShopStage implements AutoCloseable {
 
     /** Where nodes that were not started by the shop find its database. */
     static Path runFile(String database) {
-        return FILES.resolve(database + ".properties").toAbsolutePath();
+        String name = database + "-" + ProcessHandle.current().pid() + ".properties";
+        return Path.of("target", "shop", name).toAbsolutePath();
+    }
+
+    /** Lets the lock of an order run out: now, instead of at the end of its lease. */
+    void lapse(String number) {
+        bean(JdbcClient.class)
+                .sql("UPDATE bitjang_locks SET expires_at = acquired_at + 1 WHERE type = 'order' AND id = ?")
+                .param(number)
+                .update();
     }
 
     /** The number of an order that no other test knows. */
@@ -100,7 +114,6 @@ final class ShopStage implements AutoCloseable {
 
     @Override
     public void close() {
-        browsers.close();
         shop.close();
     }
 }

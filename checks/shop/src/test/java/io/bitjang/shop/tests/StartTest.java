@@ -189,6 +189,8 @@ class StartTest {
     private ProcessBuilder command(String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1", // most of them end soon
+                "-XX:+UseSerialGC",
                 "-Dbitjang.shop.run=" + folder.resolve("running.properties"),
                 "-cp",
                 System.getProperty("java.class.path"),

@@ -141,8 +141,10 @@ class Nodes {
         children.values().removeIf(child -> !child.isAlive());
         if (!isFull()) {
             forgetTheDead();
-            ChildJvm child =
-                    ChildJvm.of(Node.class).property(RunFile.PROPERTY, runFile).start();
+            ChildJvm child = ChildJvm.of(Node.class)
+                    .jvmArgs("-XX:TieredStopAtLevel=1") // it has little to do, and is wanted soon
+                    .property(RunFile.PROPERTY, runFile)
+                    .start();
             children.put(child.pid(), child);
         }
     }

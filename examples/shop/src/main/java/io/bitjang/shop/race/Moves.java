@@ -10,6 +10,7 @@ import io.bitjang.shop.orders.Order;
 import io.bitjang.shop.orders.OrderNo;
 import io.bitjang.shop.orders.OrderRepository;
 import io.bitjang.shop.orders.OrderState;
+import io.bitjang.shop.orders.Slowness;
 import io.bitjang.shop.race.Play.Actor;
 import jakarta.persistence.EntityManager;
 import java.time.Duration;
@@ -37,11 +38,13 @@ class Moves {
     private final JdbcClient jdbc;
     private final OrderRepository orders;
     private final EntityManager entities;
+    private final Slowness slowness;
 
-    Moves(JdbcClient jdbc, OrderRepository orders, EntityManager entities) {
+    Moves(JdbcClient jdbc, OrderRepository orders, EntityManager entities, Slowness slowness) {
         this.jdbc = jdbc;
         this.orders = orders;
         this.entities = entities;
+        this.slowness = slowness;
     }
 
     /** Back to the beginning; answers the version. */
@@ -218,9 +221,9 @@ class Moves {
         return jdbc.sql(sql).param(lane.number()).query(String.class).single();
     }
 
-    private static void pause(Play play, Duration duration) {
+    private void pause(Play play, Duration duration) {
         play.add(Actor.OPERATOR, PLAIN, "race.move.label", duration.toMillis());
-        sleep(duration);
+        slowness.pause(duration);
     }
 
     private static void sleep(Duration duration) {

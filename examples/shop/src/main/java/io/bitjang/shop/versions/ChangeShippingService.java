@@ -4,6 +4,7 @@ package io.bitjang.shop.versions;
 import io.bitjang.shop.orders.Order;
 import io.bitjang.shop.orders.OrderNo;
 import io.bitjang.shop.orders.OrderRepository;
+import io.bitjang.shop.orders.Slowness;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
