@@ -26,7 +26,8 @@ final class Tests {
     private Tests() {}
 
     static boolean isTopLevelClass(TestIdentifier test) {
-        return test.getSource().filter(ClassSource.class::isInstance).isPresent()
+        return List.of("class", "class-template")
+                        .contains(test.getUniqueIdObject().getLastSegment().getType())
                 && !className(test).contains("$");
     }
 

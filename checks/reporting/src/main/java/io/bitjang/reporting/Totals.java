@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
@@ -61,9 +62,12 @@ final class Totals {
         var source = (org.junit.platform.engine.support.descriptor.MethodSource)
                 test.getSource().orElseThrow();
         try {
-            return Stream.of(source.getJavaMethod(), source.getJavaClass())
+            // the annotation of a base class counts, though it is not inherited
+            return Stream.concat(
+                            Stream.of(source.getJavaMethod()),
+                            Stream.<Class<?>>iterate(source.getJavaClass(), Objects::nonNull, Class::getSuperclass))
                     .map(element -> element.getAnnotation(MethodSource.class))
-                    .filter(annotation -> annotation != null)
+                    .filter(Objects::nonNull)
                     .flatMap(annotation -> Arrays.stream(annotation.value()))
                     .anyMatch(name -> name.matches("(.*#)?(databases.*|servers|selected)"));
         } catch (RuntimeException | LinkageError e) {

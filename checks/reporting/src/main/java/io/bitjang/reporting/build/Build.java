@@ -34,8 +34,8 @@ public final class Build {
             "(?!.*(\\[Help 1\\]|full stack trace|full debug logging|For more information|the problems|<args>))"
                     + "(\\[(ERROR|FATAL)\\] .+|Error: .*)");
     private static final Pattern ARTIFACT = Pattern.compile("\\[INFO\\] -+< \\S+:(\\S+) >-+");
-    private static final Pattern WORTH_SAYING =
-            Pattern.compile("\\[bitjang-testkit\\] (unpacking .*)|.*(Fetching MySQL .*)|.*(No Chromium was found.*)|.*(LEFT OUT: .*)");
+    private static final Pattern WORTH_SAYING = Pattern.compile(
+            "\\[bitjang-testkit\\] (unpacking .*)|.*(Fetching MySQL .*)|.*(No Chromium was found.*)|.*(LEFT OUT: .*)");
     private static final int EVERY_SECONDS = 10;
     private static final int END_SECONDS = 20;
 
