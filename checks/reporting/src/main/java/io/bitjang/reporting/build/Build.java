@@ -102,7 +102,13 @@ public final class Build {
         }
         int exitCode = maven.waitFor();
         locked(() -> finishModule(maven.pid()));
-        new Report(journals.read(), modules, processes, errors).say(exitCode, began);
+        Journals.Content content = journals.read();
+        new Report(content, modules, processes, errors).say(exitCode, began);
+        String tests = setting(command, "test", "");
+        if (exitCode == 0 && !tests.isEmpty() && content.tests().isEmpty()) {
+            say("NO TEST HAS RUN: nothing is called " + tests + " in the modules that were built.");
+            return 1;
+        }
         say(exitCode == 0 ? "" : "FAILED. Maven's own lines are in " + root.relativize(folder.resolve("maven.log")));
         return exitCode;
     }

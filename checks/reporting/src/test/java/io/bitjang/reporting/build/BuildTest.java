@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -72,6 +74,13 @@ class BuildTest {
     }
 
     @Test
+    void build_that_was_to_run_a_test_that_does_not_exist_is_red() throws Exception {
+        Told told = told(MODULES, "verify", "-Dtest=NoSuchTest");
+        assertThat(told.exitCode()).isEqualTo(1);
+        assertThat(told.text()).contains("NO TEST HAS RUN", "NoSuchTest");
+    }
+
+    @Test
     void results_of_an_earlier_build_are_forgotten() throws Exception {
         told(MODULES + test("h2", "failed", "once") + "exit 1\n");
         assertThat(told(MODULES).text()).doesNotContain("once");
@@ -96,24 +105,24 @@ class BuildTest {
                 .formatted(database, outcome, why);
     }
 
-    private Told told(String script) throws IOException, InterruptedException {
-        Process process = start(script);
+    private Told told(String script, String... arguments) throws IOException, InterruptedException {
+        Process process = start(script, arguments);
         String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         return new Told(process.waitFor(), text);
     }
 
-    private Process start(String script) throws IOException {
+    private Process start(String script, String... arguments) throws IOException {
         build = root.resolve("maven");
         Files.writeString(build, "#!/bin/sh\njournal='" + root.resolve("target/build/journal") + "'\n" + script);
         Files.setPosixFilePermissions(build, PosixFilePermissions.fromString("rwxr-xr-x"));
-        return new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        "target/classes",
-                        Build.class.getName(),
-                        root.toString(),
-                        build.toString())
-                .redirectErrorStream(true)
-                .start();
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                "target/classes",
+                Build.class.getName(),
+                root.toString(),
+                build.toString()));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
     }
 }
