@@ -17,7 +17,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** The server and the browser: started once for all tests. */
+/** The server and the browser: started once for all tests of this JVM, also where it gets its test classes one by one. */
 final class Stage implements AutoCloseable {
     /** Puts the stage up before the first test class, and hands it to the tests. */
     static final class Extension implements BeforeAllCallback, ParameterResolver {
@@ -37,8 +37,9 @@ final class Stage implements AutoCloseable {
         }
 
         private static Stage stage(ExtensionContext context) {
-            return context.getRoot()
-                    .getStore(ExtensionContext.Namespace.create(Stage.class))
+            return context.getStore(
+                            ExtensionContext.StoreScope.LAUNCHER_SESSION,
+                            ExtensionContext.Namespace.create(Stage.class))
                     .computeIfAbsent(Stage.class, key -> new Stage(), Stage.class);
         }
     }

@@ -46,7 +46,8 @@ final class ShopStage implements AutoCloseable {
     }
 
     static ShopStage on(String database, ExtensionContext context) {
-        ExtensionContext.Store store = context.getRoot().getStore(STAGES);
+        // of the session: the root's ends with each test class in a JVM that gets them one by one
+        ExtensionContext.Store store = context.getStore(ExtensionContext.StoreScope.LAUNCHER_SESSION, STAGES);
         return store.computeIfAbsent(database, key -> new ShopStage(database, store), ShopStage.class);
     }
 
