@@ -285,18 +285,6 @@ public abstract class BadInputContract extends OnOwnTables {
         assertThatNoException().isThrownBy(() -> locks.manager().checkLock(held));
     }
 
-    @Test
-    void a_guard_on_a_closed_connection_is_refused_and_harms_nothing() throws Exception {
-        LockId held = locks.manager().tryLock("order", "42", "kim", MINUTE);
-        Connection closed = database.dataSource().getConnection();
-        closed.close();
-
-        assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(() -> locks.manager().checkLock(closed, held));
-
-        assertThatNoException().isThrownBy(() -> locks.manager().checkLock(held));
-    }
-
     private LockData data(LockName name) {
         return locks.admin().find(name).orElseThrow();
     }

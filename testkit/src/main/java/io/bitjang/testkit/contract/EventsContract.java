@@ -115,17 +115,6 @@ public abstract class EventsContract extends OnOwnTables {
     }
 
     @Test
-    void a_lease_that_ends_unrenewed_is_told_as_lost() {
-        Locks node = listening(told::add);
-
-        Duration moment = Duration.ofMillis(300);
-        assertThat(node.lease("job").lasting(moment).maxHold(moment).tryAcquire())
-                .isPresent();
-
-        Soon.holds("the loss is told", () -> kinds().contains(Kind.LOST));
-    }
-
-    @Test
     void a_lease_whose_row_is_locked_is_told_as_at_risk_and_then_as_renewed() throws Exception {
         Locks node = listening(told::add);
         // H2 waits two seconds for a locked row before it says so, and the first renewal comes after a third
@@ -141,76 +130,6 @@ public abstract class EventsContract extends OnOwnTables {
 
         Soon.holds("it is renewed", () -> lease.state() == Lease.State.HELD);
         Soon.holds("and that is told", () -> kinds().contains(Kind.RENEWED));
-    }
-
-    @Test
-    void every_name_of_a_group_is_told_by_itself() {
-        Locks node = listening(told::add);
-
-        node.leaseAll("a", "b").tryAcquire().orElseThrow().close();
-
-        assertThat(told)
-                .extracting(LockEvent::kind, event -> event.name().id())
-                .containsExactlyInAnyOrder(
-                        Assertions.tuple(Kind.ACQUIRED, "a"),
-                        Assertions.tuple(Kind.ACQUIRED, "b"),
-                        Assertions.tuple(Kind.RELEASED, "a"),
-                        Assertions.tuple(Kind.RELEASED, "b"));
-    }
-
-    @Test
-    void only_what_happened_to_this_nodes_locks_is_told() {
-        listening(told::add);
-
-        other.lease("job").tryAcquire().orElseThrow().close();
-
-        assertThat(told).isEmpty();
-    }
-
-    @Test
-    void a_listener_that_throws_disturbs_neither_the_locks_nor_the_other_listeners() throws Exception {
-        List<LockListener> bad = List.of(
-                event -> {
-                    throw new IllegalStateException("a listener's own trouble with " + event.kind());
-                },
-                event -> {
-                    throw new AssertionError("a listener's own error");
-                },
-                event -> {
-                    throw new StackOverflowError("a listener's own depth");
-                });
-        Locks.Builder builder = builder();
-        bad.forEach(builder::listener);
-        Locks node = closing(builder.listener(told::add).build());
-
-        LockId id = node.manager().tryLock("order", "42", "kim", MINUTE);
-        node.manager().renew(id, MINUTE);
-        node.manager().releaseLock(id);
-        assertThat(node.distLock().tryLock("batch", "kim", MINUTE)).isTrue();
-        assertThat(node.distLock().tryLock("batch", "lee", MINUTE)).isFalse();
-        node.distLock().unlock("batch", "kim");
-        // long enough to outlive a machine that stands still for some seconds
-        Lease first =
-                node.lease("job").lasting(Duration.ofSeconds(12)).tryAcquire().orElseThrow();
-        Soon.holds(
-                "it is renewed in the background",
-                () -> told.stream()
-                                .filter(event -> event.kind() == Kind.RENEWED
-                                        && event.name().equals(first.name()))
-                                .count()
-                        >= 1);
-        assertThat(first.isHeld()).isTrue();
-        CompletableFuture<Lease> waiting =
-                node.lease("job").acquireAsync(Wait.upTo(MINUTE)).toCompletableFuture();
-        first.close();
-        Lease second = waiting.get(1, TimeUnit.MINUTES);
-        assertThat(node.admin().forceRelease(second.name(), second.fence(), "ops", "why"))
-                .isTrue();
-        assertThat(second.state()).isEqualTo(Lease.State.LOST);
-
-        assertThat(other.admin().counts().held()).isZero();
-        assertThat(kinds())
-                .contains(Kind.ACQUIRED, Kind.REFUSED, Kind.RENEWED, Kind.RELEASED, Kind.FORCE_RELEASED, Kind.LOST);
     }
 
     private Locks listening(LockListener listener) {

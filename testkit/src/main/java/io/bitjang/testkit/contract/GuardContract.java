@@ -338,6 +338,17 @@ public abstract class GuardContract extends OnAccounts {
         assertThat(lease.isHeld()).isFalse();
     }
 
+    @Test
+    void guard_on_a_closed_connection_is_refused_and_harms_nothing() throws Exception {
+        LockId id = hold(LONG);
+        Connection closed = database.dataSource().getConnection();
+        closed.close();
+
+        assertThatThrownBy(() -> locks.manager().checkLock(closed, id)).isInstanceOf(IllegalStateException.class);
+
+        assertThatCode(() -> locks.manager().checkLock(id)).doesNotThrowAnyException();
+    }
+
     private LockId hold(Duration duration) {
         return locks.manager().tryLock(account.type(), account.id(), "kim", duration);
     }

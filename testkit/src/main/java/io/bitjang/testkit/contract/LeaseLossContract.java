@@ -14,7 +14,6 @@ import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
@@ -40,18 +39,6 @@ public abstract class LeaseLossContract extends OnObservedLocks {
                 .hasMessageContaining("it hangs");
         assertThatCode(lease::close).doesNotThrowAnyException();
         assertThat(lease.state()).isEqualTo(Lease.State.LOST);
-    }
-
-    @Test
-    void a_loss_that_only_shows_at_the_release_is_told_there() {
-        Lease lease = node.lease(name("job")).acquire(Wait.none());
-        takeAway(lease);
-
-        assertThatThrownBy(lease::close).isInstanceOf(NoLockException.class).hasMessageContaining("it hangs");
-        assertThatCode(lease::close).doesNotThrowAnyException();
-        assertThat(lease.state()).isEqualTo(Lease.State.LOST);
-        assertThat(count(Kind.LOST)).isEqualTo(1);
-        assertThat(count(Kind.RELEASED)).isZero();
     }
 
     @Test
@@ -132,35 +119,6 @@ public abstract class LeaseLossContract extends OnObservedLocks {
     }
 
     @Test
-    void an_expired_lease_is_taken_by_the_next_owner() throws Exception {
-        Lease former = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
-        letExpire(former);
-
-        Lease next = other.lease(name("job")).tryAcquire().orElseThrow();
-
-        assertThat(next.fence()).isGreaterThan(former.fence());
-        up();
-        assertThatThrownBy(former::renew).isInstanceOf(NoLockException.class);
-        assertThatCode(former::close).doesNotThrowAnyException();
-        next.renew();
-        assertThat(other.admin().find(next.name()))
-                .hasValueSatisfying(data -> assertThat(data.fence()).isEqualTo(next.fence()));
-    }
-
-    @Test
-    void a_lease_ends_here_before_it_ends_in_the_database() throws Exception {
-        Lease lease = node.lease(name("job")).lasting(SHORT).acquire(Wait.none());
-        down();
-
-        Crew.eventually("it can be taken", () -> {
-            boolean heldBefore = lease.isHeld();
-            boolean taken = other.lease(name("job")).tryAcquire().isPresent();
-            assertThat(taken && lease.isHeld()).as("held twice").isFalse();
-            return taken && (heldBefore || !lease.isHeld());
-        });
-    }
-
-    @Test
     void a_lease_and_its_renewal_count_from_before_the_request_was_sent() {
         Duration way = Duration.ofMillis(300);
         seen.afterStatement(sql -> {
@@ -175,19 +133,6 @@ public abstract class LeaseLossContract extends OnObservedLocks {
 
         lease.renew();
         assertThat(lease.remaining()).isLessThan(whole.minus(way.dividedBy(2)));
-    }
-
-    @Test
-    void a_renewal_makes_the_lease_last_its_whole_time_again() throws Exception {
-        Lease lease = locks.lease(name("job")).lasting(Duration.ofSeconds(60)).acquire(Wait.none());
-        Instant before = expiry(lease);
-        Crew.eventually("some of it is gone", () -> lease.remaining().compareTo(Duration.ofMillis(59_900)) < 0);
-
-        lease.renew();
-
-        assertThat(expiry(lease)).isAfter(before);
-        assertThat(lease.remaining()).isGreaterThan(Duration.ofSeconds(50));
-        assertThat(lease.state()).isEqualTo(Lease.State.HELD);
     }
 
     private Instant expiry(Lease lease) {
@@ -272,20 +217,6 @@ public abstract class LeaseLossContract extends OnObservedLocks {
                 .hasValueSatisfying(why -> assertThat(why).contains("maximum hold", "PT2S"));
         assertThat(count(Kind.RENEWED)).as("renewed until then").isPositive();
         assertThat(next.fence()).isGreaterThan(lease.fence());
-    }
-
-    @Test
-    void a_renewal_does_not_reach_beyond_the_maximum_hold() throws Exception {
-        Lease lease = node.lease(name("job"))
-                .lasting(Duration.ofSeconds(6))
-                .maxHold(Duration.ofSeconds(7))
-                .acquire(Wait.none());
-        untilTold(Kind.RENEWED);
-
-        LockData data = other.admin().find(lease.name()).orElseThrow();
-        assertThat(data.expiresAt())
-                .isBefore(Objects.requireNonNull(data.acquiredAt()).plusMillis(7_700));
-        assertThat(lease.remaining()).isLessThan(Duration.ofMillis(5_700));
     }
 
     @Test

@@ -4,7 +4,6 @@ package io.bitjang.testkit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.Lease;
 import io.bitjang.Lease.State;
 import io.bitjang.LockId;
@@ -13,11 +12,7 @@ import io.bitjang.Locks;
 import io.bitjang.Wait;
 import io.bitjang.testkit.CountingDataSource;
 import io.bitjang.testkit.TcpProxy;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The database can't be had for a while: restarted, unreachable, read-only, or its pool is empty. That is a failure, never a
+ * The database can't be had for a while: restarted, unreachable or read-only. That is a failure, never a
  * "someone has it", and when it is over everything goes on.
  *
  * <p>Needs a database that is reached over the network and may be restarted.
@@ -109,72 +104,6 @@ public abstract class OutageContract extends OnLocks {
                 return lease.isHeld();
             }
         });
-    }
-
-    @Test
-    void empty_pool_is_a_failure_and_no_refusal() throws Exception {
-        HikariDataSource small = closing(database.pool(2));
-        Locks node = closing(Locks.builder(small).build());
-        small.getHikariConfigMXBean().setConnectionTimeout(300);
-        List<Connection> all = List.of(small.getConnection(), small.getConnection());
-        try {
-            assertThatThrownBy(() -> node.lease(name("a")).tryAcquire()).isInstanceOf(LockingFailException.class);
-            assertThatThrownBy(() -> node.distLock().tryLock(name("a"), "me", LONG))
-                    .isInstanceOf(LockingFailException.class);
-            assertThatThrownBy(() -> node.manager().tryLock("order", name("a")))
-                    .isInstanceOf(LockingFailException.class);
-        } finally {
-            closeAll(all);
-        }
-        assertThat(node.lease(name("a")).tryAcquire()).isPresent();
-    }
-
-    @Test
-    void wait_keeps_its_deadline_although_the_pool_is_empty() throws Exception {
-        HikariDataSource small = closing(database.pool(2));
-        Locks node = closing(Locks.builder(small).build());
-        small.getHikariConfigMXBean().setConnectionTimeout(30_000);
-        List<Connection> all = new ArrayList<>(List.of(small.getConnection(), small.getConnection()));
-        try {
-            long began = System.nanoTime();
-            assertThatThrownBy(() -> node.lease(name("a")).acquire(Wait.upTo(Duration.ofMillis(300))))
-                    .isInstanceOf(LockingFailException.class);
-            assertThat(Duration.ofNanos(System.nanoTime() - began))
-                    .isBetween(Duration.ofMillis(299), LONG.dividedBy(5));
-        } finally {
-            closeAll(all);
-        }
-        try (Lease lease = node.lease(name("a")).acquire(PATIENT)) {
-            assertThat(lease.isHeld()).isTrue();
-        }
-    }
-
-    @Test
-    void lease_that_can_not_be_renewed_for_want_of_a_connection_is_unknown_and_recovers() throws Exception {
-        HikariDataSource small = closing(database.pool(2));
-        Locks node = closing(Locks.builder(small).build());
-        small.getHikariConfigMXBean().setConnectionTimeout(250);
-        Lease lease = node.lease(name("a"))
-                .lasting(Duration.ofSeconds(9))
-                .tryAcquire()
-                .orElseThrow();
-        List<Connection> all = List.of(small.getConnection(), small.getConnection());
-        try {
-            await("the state is unknown", () -> lease.state() == State.UNKNOWN);
-            assertThat(lease.isHeld()).isTrue();
-        } finally {
-            closeAll(all);
-        }
-        await("the state is held", () -> lease.state() == State.HELD);
-        assertThat(other.lease(name("a")).tryAcquire()).isEmpty();
-        lease.close();
-        assertThat(other.lease(name("a")).tryAcquire()).isPresent();
-    }
-
-    private static void closeAll(List<Connection> connections) throws SQLException {
-        for (Connection connection : connections) {
-            connection.close();
-        }
     }
 
     @Test

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.bitjang.AlreadyLockedException;
 import io.bitjang.LockDeadlockException;
 import io.bitjang.SessionLock;
 import io.bitjang.Wait;
@@ -13,7 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** Two who wait for each other: inside a process it is seen at once, across processes the deadline ends it. */
+/** Two who wait for each other inside a process: it is seen at once. Across processes the deadline ends it, see {@link SessionLockContract}. */
 public abstract class SessionDeadlockContract extends OnObservedLocks {
 
     private static final Wait PATIENT = Wait.upTo(Duration.ofSeconds(30));
@@ -52,22 +51,6 @@ public abstract class SessionDeadlockContract extends OnObservedLocks {
             assertThat(deadlock.cycle()).containsExactly(lockName("a"), lockName("b"));
         }
         assertThat(first.result()).isEqualTo("both");
-    }
-
-    @Test
-    void across_processes_the_deadline_ends_it() throws Exception {
-        try (SessionLock.Hold b = other.session(name("b")).acquire(PATIENT)) {
-            CountDownLatch held = new CountDownLatch(1);
-            Crew.Job<Throwable> first = crew.start(() -> node.session(name("a")).call(PATIENT, () -> {
-                held.countDown();
-                return catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(Duration.ofSeconds(4))));
-            }));
-            held.await();
-
-            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofSeconds(2))))
-                    .isInstanceOf(AlreadyLockedException.class);
-            assertThat(first.result()).isInstanceOf(AlreadyLockedException.class);
-        }
     }
 
     @Test

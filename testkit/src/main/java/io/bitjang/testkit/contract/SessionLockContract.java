@@ -3,6 +3,7 @@ package io.bitjang.testkit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.LockException;
@@ -13,6 +14,7 @@ import io.bitjang.Wait;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /** What a session lock does: who gets it, who does not, and how it is given back. */
@@ -176,8 +178,8 @@ public abstract class SessionLockContract extends OnObservedLocks {
         node.session(name("a")).acquire(Wait.none());
         SessionLock.Hold waitedFor = node.session(name("b")).acquire(PATIENT);
         SessionLock.Hold others = other.session(name("c")).acquire(Wait.none());
-        Crew.Job<Throwable> waiter = crew.start(() -> org.assertj.core.api.Assertions.catchThrowable(
-                        () -> node.session(name("c")).acquire(PATIENT)))
+        Crew.Job<Throwable> waiter = crew.start(
+                        () -> catchThrowable(() -> node.session(name("c")).acquire(PATIENT)))
                 .untilItWaits();
 
         node.close();
@@ -190,5 +192,21 @@ public abstract class SessionLockContract extends OnObservedLocks {
             assertThat(other.session(name(each)).call(PATIENT, () -> each)).isEqualTo(each);
         }
         assertThatThrownBy(() -> node.session(name("a")).tryAcquire()).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void across_processes_the_deadline_ends_it() throws Exception {
+        try (SessionLock.Hold b = other.session(name("b")).acquire(PATIENT)) {
+            CountDownLatch held = new CountDownLatch(1);
+            Crew.Job<Throwable> first = crew.start(() -> node.session(name("a")).call(PATIENT, () -> {
+                held.countDown();
+                return catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(Duration.ofSeconds(4))));
+            }));
+            held.await();
+
+            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofSeconds(2))))
+                    .isInstanceOf(AlreadyLockedException.class);
+            assertThat(first.result()).isInstanceOf(AlreadyLockedException.class);
+        }
     }
 }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.bitjang.LockName;
-import io.bitjang.LockingFailException;
 import io.bitjang.Locks;
 import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
@@ -194,65 +193,6 @@ public abstract class SessionLossContract extends OnObservedLocks {
     }
 
     @Test
-    void a_session_that_does_not_answer_is_given_up() throws Exception {
-        SessionLock.Hold hold = node.session(name("a")).acquire(Wait.none());
-        CountDownLatch told = new CountDownLatch(1);
-        hold.onLost(lost -> told.countDown());
-        hang();
-
-        assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(hold.isHeld()).isFalse();
-    }
-
-    @Test
-    void a_wait_ends_at_its_deadline_although_the_database_is_silent() throws Exception {
-        hang();
-        long before = System.nanoTime();
-
-        assertThatThrownBy(() -> node.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(300))))
-                .isInstanceOf(LockingFailException.class)
-                .hasMessageContaining("has not answered");
-
-        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
-    }
-
-    @Test
-    void many_who_wait_for_a_silent_database_give_up_and_are_served_when_it_answers_again() throws Exception {
-        Gate gate = hang();
-        List<Crew.Job<Throwable>> jobs = new ArrayList<>();
-        for (int i = 0; i < 30; i++) {
-            String each = name("many" + i);
-            jobs.add(crew.start(
-                    () -> catchThrowable(() -> node.session(each).acquire(Wait.upTo(Duration.ofMillis(500))))));
-        }
-        for (Crew.Job<Throwable> job : jobs) {
-            assertThat(job.result()).isInstanceOf(LockingFailException.class);
-        }
-
-        gate.close();
-        up();
-
-        assertThat(node.session(name("many29")).call(PATIENT, () -> "had")).isEqualTo("had");
-    }
-
-    @Test
-    void a_connection_that_was_silent_before_it_held_anything_is_given_up() throws Exception {
-        Gate gate = hang();
-        assertThatThrownBy(() -> node.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(100))))
-                .isInstanceOf(LockingFailException.class);
-
-        // nothing but the watch ends this
-        long before = System.nanoTime();
-        Crew.eventually("the connection is cut", () -> seen.open() == 0);
-        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(20));
-
-        // a driver's statement fails by that, one that waits at the gate does not
-        up();
-        gate.close();
-        assertThat(node.session(name("a")).call(PATIENT, () -> "had")).isEqualTo("had");
-    }
-
-    @Test
     void a_connection_that_its_pool_has_closed_is_a_loss() throws Exception {
         List<Connection> given = new CopyOnWriteArrayList<>();
         DataSource lender = new PlainSource() {
@@ -297,32 +237,10 @@ public abstract class SessionLossContract extends OnObservedLocks {
     }
 
     @Test
-    void closing_the_instance_does_not_wait_for_a_silent_database() {
-        SessionLock.Hold hold = node.session(name("a")).acquire(Wait.none());
-        hang();
-        long before = System.nanoTime();
-
-        node.close();
-
-        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(20));
-        assertThat(hold.isHeld()).isFalse();
-    }
-
-    @Test
     void a_session_that_died_while_nothing_was_on_it_is_replaced() throws Exception {
         node.session(name("a")).run(Wait.none(), () -> {});
         kill();
 
         assertThat(node.session(name("a")).tryRun(() -> {})).isTrue();
-    }
-
-    @Test
-    void a_database_that_is_down_is_a_failure_and_not_a_refusal() {
-        down();
-        assertThatThrownBy(() -> node.session(name("a")).tryAcquire()).isInstanceOf(LockingFailException.class);
-        assertThatThrownBy(() -> node.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(200))))
-                .isInstanceOf(LockingFailException.class);
-        up();
-        assertThat(node.session(name("a")).call(PATIENT, () -> "had")).isEqualTo("had");
     }
 }

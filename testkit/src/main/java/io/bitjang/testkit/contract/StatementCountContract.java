@@ -193,24 +193,6 @@ public abstract class StatementCountContract extends OnObservedLocks {
     }
 
     @Test
-    void threads_that_queue_here_cost_nothing_while_this_node_has_the_lock() throws Exception {
-        Lease held = node.lease(name("job")).acquire(Wait.none());
-        seen.reset();
-        for (int i = 0; i < 20; i++) {
-            crew.start(() -> {
-                try (Lease lease = node.lease(name("job")).acquire(Wait.forever())) {
-                    return lease.fence();
-                }
-            });
-        }
-        Thread.sleep(500);
-
-        assertThat(seen.statements()).as("one look at the table at most").hasSizeLessThanOrEqualTo(1);
-        held.close();
-        Crew.eventually("all had it", () -> count(Kind.RELEASED) == 21);
-    }
-
-    @Test
     void several_known_locks_are_taken_and_freed_in_one_statement() throws Exception {
         String[] names = {name("a"), name("b"), name("c")};
         node.leaseAll(names).acquire(Wait.none()).close();
@@ -257,47 +239,6 @@ public abstract class StatementCountContract extends OnObservedLocks {
         cost("renewal of all", 1, () -> Crew.eventually("renewed", () -> count(Kind.RENEWED) >= leases));
         assertThat(count(Kind.RENEWED)).isEqualTo(leases);
         assertThat(count(Kind.LOST)).isZero();
-    }
-
-    @Test
-    void nothing_happens_between_renewals() throws Exception {
-        Lease lease = node.lease(name("job")).lasting(Duration.ofMinutes(1)).acquire(Wait.none());
-
-        cost("holding for a second", 0, () -> Thread.sleep(1000));
-        assertThat(seen.opened()).as("connections").isZero();
-        assertThat(lease.isHeld()).isTrue();
-    }
-
-    @Test
-    void nothing_happens_while_idle() throws Exception {
-        CountingDataSource quiet = new CountingDataSource(pool);
-        closing(Locks.builder(quiet).owner("quiet").build());
-        quiet.reset();
-        Thread.sleep(1000);
-
-        assertThat(quiet.statements()).isEmpty();
-        assertThat(quiet.opened()).isZero();
-        assertThat(threads()).isEmpty();
-    }
-
-    @Test
-    void the_threads_end_when_nothing_is_locked_any_more() throws Exception {
-        Lease held = other.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
-        var waiter = crew.start(() -> node.lease(name("job")).lasting(LIVELY).acquire(Wait.forever()));
-        waiter.untilItWaits();
-        held.close();
-        waiter.result().close();
-        assertThat(threads()).isNotEmpty();
-
-        Crew.eventually("no thread is left", () -> threads().isEmpty());
-        assertThat(seen.open()).isZero();
-    }
-
-    private static List<String> threads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .map(Thread::getName)
-                .filter(thread -> thread.startsWith("bitjang-"))
-                .toList();
     }
 
     @Test

@@ -68,19 +68,6 @@ public abstract class WaitingDeadlineContract extends OnObservedLocks {
     }
 
     @Test
-    void a_wait_for_a_pinned_lock_ends_at_its_deadline() throws Exception {
-        Lease held = node.lease(name("job")).acquire(Wait.none());
-        Connection pin = transaction();
-        held.guard(pin);
-        held.close();
-
-        assertThat(waitInVain(other)).isInstanceOf(AlreadyLockedException.class);
-
-        pin.commit();
-        assertFree();
-    }
-
-    @Test
     void a_wait_ends_at_its_deadline_when_statements_hang() throws Exception {
         Gate gate = hang();
 

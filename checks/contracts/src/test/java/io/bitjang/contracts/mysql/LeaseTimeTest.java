@@ -2,7 +2,7 @@
 package io.bitjang.contracts.mysql;
 
 import io.bitjang.testkit.OnDatabase;
-import io.bitjang.testkit.contract.AsyncContract;
+import io.bitjang.testkit.contract.LeaseTimeContract;
 
 @OnDatabase("mysql")
-class AsyncTest extends AsyncContract {}
+class LeaseTimeTest extends LeaseTimeContract {}

@@ -2,7 +2,7 @@
 package io.bitjang.contracts.mariadb;
 
 import io.bitjang.testkit.OnDatabase;
-import io.bitjang.testkit.contract.VirtualThreadsContract;
+import io.bitjang.testkit.contract.LeaseTimeContract;
 
 @OnDatabase("mariadb")
-class VirtualThreadsTest extends VirtualThreadsContract {}
+class LeaseTimeTest extends LeaseTimeContract {}

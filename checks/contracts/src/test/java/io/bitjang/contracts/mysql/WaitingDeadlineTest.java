@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.bitjang.contracts.mysql;
-
-import io.bitjang.testkit.OnDatabase;
-import io.bitjang.testkit.contract.WaitingDeadlineContract;
-
-@OnDatabase("mysql")
-class WaitingDeadlineTest extends WaitingDeadlineContract {}

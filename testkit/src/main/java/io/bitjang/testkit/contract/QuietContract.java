@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.testkit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.bitjang.Lease;
+import io.bitjang.Locks;
+import io.bitjang.Wait;
+import io.bitjang.spi.LockEvent.Kind;
+import io.bitjang.testkit.CountingDataSource;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Nothing is sent and no thread runs while there is nothing to do. */
+public abstract class QuietContract extends OnObservedLocks {
+
+    /** For the databases. */
+    protected QuietContract() {}
+
+    @Test
+    void threads_that_queue_here_cost_nothing_while_this_node_has_the_lock() throws Exception {
+        Lease held = node.lease(name("job")).acquire(Wait.none());
+        seen.reset();
+        for (int i = 0; i < 20; i++) {
+            crew.start(() -> {
+                try (Lease lease = node.lease(name("job")).acquire(Wait.forever())) {
+                    return lease.fence();
+                }
+            });
+        }
+        Thread.sleep(500);
+
+        assertThat(seen.statements()).as("one look at the table at most").hasSizeLessThanOrEqualTo(1);
+        held.close();
+        Crew.eventually("all had it", () -> count(Kind.RELEASED) == 21);
+    }
+
+    @Test
+    void nothing_happens_between_renewals() throws Exception {
+        Lease lease = node.lease(name("job")).lasting(Duration.ofMinutes(1)).acquire(Wait.none());
+
+        seen.reset();
+        Thread.sleep(1000);
+
+        assertThat(seen.statements()).isEmpty();
+        assertThat(seen.opened()).as("connections").isZero();
+        assertThat(lease.isHeld()).isTrue();
+    }
+
+    @Test
+    void nothing_happens_while_idle() throws Exception {
+        CountingDataSource quiet = new CountingDataSource(pool);
+        closing(Locks.builder(quiet).owner("quiet").build());
+        quiet.reset();
+        Thread.sleep(1000);
+
+        assertThat(quiet.statements()).isEmpty();
+        assertThat(quiet.opened()).isZero();
+        assertThat(threads()).isEmpty();
+    }
+
+    @Test
+    void the_threads_end_when_nothing_is_locked_any_more() throws Exception {
+        Lease held = other.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
+        var waiter = crew.start(() -> node.lease(name("job")).lasting(LIVELY).acquire(Wait.forever()));
+        waiter.untilItWaits();
+        held.close();
+        waiter.result().close();
+        assertThat(threads()).isNotEmpty();
+
+        Crew.eventually("no thread is left", () -> threads().isEmpty());
+        assertThat(seen.open()).isZero();
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .filter(thread -> thread.startsWith("bitjang-"))
+                .toList();
+    }
+}
