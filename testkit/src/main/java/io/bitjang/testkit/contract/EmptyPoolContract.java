@@ -44,7 +44,7 @@ public abstract class EmptyPoolContract extends OnLocks {
     void empty_pool_is_a_failure_and_no_refusal() throws Exception {
         HikariDataSource small = closing(database.pool(2));
         Locks node = closing(Locks.builder(small).build());
-        small.getHikariConfigMXBean().setConnectionTimeout(300);
+        small.getHikariConfigMXBean().setConnectionTimeout(250);
         List<Connection> all = List.of(small.getConnection(), small.getConnection());
         try {
             assertThatThrownBy(() -> node.lease(name("a")).tryAcquire()).isInstanceOf(LockingFailException.class);
@@ -84,7 +84,7 @@ public abstract class EmptyPoolContract extends OnLocks {
         Locks node = closing(Locks.builder(small).build());
         small.getHikariConfigMXBean().setConnectionTimeout(250);
         Lease lease = node.lease(name("a"))
-                .lasting(Duration.ofSeconds(9))
+                .lasting(Duration.ofMillis(4500))
                 .tryAcquire()
                 .orElseThrow();
         List<Connection> all = List.of(small.getConnection(), small.getConnection());

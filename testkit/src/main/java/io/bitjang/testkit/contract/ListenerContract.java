@@ -86,9 +86,9 @@ public abstract class ListenerContract extends OnOwnTables {
         assertThat(node.distLock().tryLock("batch", "kim", MINUTE)).isTrue();
         assertThat(node.distLock().tryLock("batch", "lee", MINUTE)).isFalse();
         node.distLock().unlock("batch", "kim");
-        // long enough to outlive a machine that stands still for some seconds
+        // long enough to outlive a machine that stands still for a few seconds
         Lease first =
-                node.lease("job").lasting(Duration.ofSeconds(12)).tryAcquire().orElseThrow();
+                node.lease("job").lasting(Duration.ofMillis(4500)).tryAcquire().orElseThrow();
         Soon.holds(
                 "it is renewed in the background",
                 () -> told.stream()

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class LostUpdateContract extends OnAccounts {
 
-    private static final int ROUNDS = 50;
+    private static final int ROUNDS = Boolean.getBoolean("bitjang.soak") ? 50 : 15;
     private static final int LOCK_MILLIS = 60;
 
     /** For the databases' test classes. */

@@ -124,8 +124,10 @@ public abstract class NamesContract extends OnOwnTables {
                 .build());
         List<Lease> leases = new ArrayList<>();
         for (LockName name : NAMES) {
-            leases.add(
-                    node.lease(name).lasting(Duration.ofSeconds(6)).tryAcquire().orElseThrow());
+            leases.add(node.lease(name)
+                    .lasting(Duration.ofMillis(4500))
+                    .tryAcquire()
+                    .orElseThrow());
         }
 
         Soon.holds("all are renewed", () -> renewed.containsAll(NAMES));

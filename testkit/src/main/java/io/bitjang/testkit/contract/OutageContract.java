@@ -97,7 +97,7 @@ public abstract class OutageContract extends OnLocks {
 
     /** Timer, workers and renewals live: a lease outlives its own duration. */
     private void goesOn(Locks node) throws Exception {
-        Duration duration = Duration.ofSeconds(1);
+        Duration duration = Duration.ofMillis(600);
         await("a lease is renewed twice", () -> {
             try (Lease lease = node.lease(name("goes-on")).lasting(duration).acquire(PATIENT)) {
                 pause(duration.multipliedBy(2));
@@ -178,7 +178,7 @@ public abstract class OutageContract extends OnLocks {
         try (TcpProxy proxy = TcpProxy.to(database)) {
             Locks node = closing(Locks.create(new ImpatientSource(database.through(proxy.port()))));
             Lease lease = node.lease(name("a"))
-                    .lasting(Duration.ofSeconds(2))
+                    .lasting(Duration.ofMillis(600))
                     .tryAcquire()
                     .orElseThrow();
             CountDownLatch lost = new CountDownLatch(1);

@@ -10,11 +10,8 @@ import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Leases that nobody gets to see pass on inside a process without a statement, and still leave another process its share. */
@@ -64,29 +61,29 @@ public abstract class PassingOnFreelyContract extends OnObservedLocks {
     }
 
     @Test
-    void threads_of_two_processes_get_their_shares_and_never_meet() throws Exception {
+    void threads_of_two_processes_take_turns_and_never_meet() throws Exception {
+        int turns = 24;
         AtomicInteger inside = new AtomicInteger();
-        AtomicBoolean stop = new AtomicBoolean();
-        Queue<Locks> turns = new ConcurrentLinkedQueue<>();
+        AtomicInteger changes = new AtomicInteger();
+        AtomicReference<Locks> last = new AtomicReference<>(node);
         List<Crew.Job<Boolean>> jobs = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             Locks each = i % 2 == 0 ? node : other;
             jobs.add(crew.start(() -> {
-                while (!stop.get()) {
+                // so that neither ends before the other has had its turns
+                while (changes.get() < turns) {
                     each.lease(name("a")).run(PATIENT, () -> {
                         assertThat(inside.incrementAndGet()).isEqualTo(1);
-                        turns.add(each);
+                        changes.addAndGet(last.getAndSet(each) == each ? 0 : 1);
                         inside.decrementAndGet();
                     });
                 }
                 return true;
             }));
         }
-        TimeUnit.MILLISECONDS.sleep(3000);
-        stop.set(true);
-        await(jobs);
 
-        long here = turns.stream().filter(each -> each == node).count();
-        assertThat((double) here / turns.size()).isBetween(0.1, 0.9);
+        // were a turn not bounded, those of one process would pass it on among themselves for ever
+        await(jobs);
+        assertThat(changes).hasValueGreaterThanOrEqualTo(turns);
     }
 }

@@ -73,6 +73,20 @@ public abstract class QuietContract extends OnObservedLocks {
         assertThat(seen.open()).isZero();
     }
 
+    @Test
+    void a_holder_for_whom_nobody_waits_keeps_no_connection() throws Exception {
+        Lease held = other.lease(name("job")).acquire(Wait.forever());
+        var waiter = crew.start(() -> node.lease(name("job")).acquire(Wait.forever()));
+        waiter.untilItWaits();
+        held.close();
+        Lease lease = waiter.result();
+
+        Crew.eventually(
+                "all connections are back", () -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+        assertThat(lease.isHeld()).isTrue();
+        lease.close();
+    }
+
     private static List<String> threads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(Thread::getName)

@@ -28,7 +28,7 @@ public abstract class RenewalContract extends OnObservedLocks {
 
     /** H2 can't skip a locked row: a statement that meets one waits for a second or two. */
     private Duration pinned() {
-        return database.name().equals("h2") ? Duration.ofSeconds(9) : Duration.ofMillis(2400);
+        return database.name().equals("h2") ? Duration.ofSeconds(6) : Duration.ofMillis(2400);
     }
 
     private List<Lease> acquire(int count, Duration lasting) {

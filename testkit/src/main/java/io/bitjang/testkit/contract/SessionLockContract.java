@@ -35,7 +35,7 @@ public abstract class SessionLockContract extends OnObservedLocks {
             assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.none()))
                     .isInstanceOf(AlreadyLockedException.class)
                     .hasMessageContaining(name("a"));
-            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofSeconds(2))))
+            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(300))))
                     .isInstanceOf(AlreadyLockedException.class);
             assertThat(other.session(name("b")).tryRun(() -> {})).isTrue();
         }
@@ -200,11 +200,11 @@ public abstract class SessionLockContract extends OnObservedLocks {
             CountDownLatch held = new CountDownLatch(1);
             Crew.Job<Throwable> first = crew.start(() -> node.session(name("a")).call(PATIENT, () -> {
                 held.countDown();
-                return catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(Duration.ofSeconds(4))));
+                return catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(Duration.ofSeconds(2))));
             }));
             held.await();
 
-            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofSeconds(2))))
+            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(500))))
                     .isInstanceOf(AlreadyLockedException.class);
             assertThat(first.result()).isInstanceOf(AlreadyLockedException.class);
         }

@@ -52,7 +52,7 @@ public abstract class WaitingContract extends OnObservedLocks {
 
     @Test
     void every_node_gets_its_share() throws Exception {
-        int grants = 300;
+        int grants = 160;
         AtomicInteger left = new AtomicInteger(grants);
         AtomicInteger[] shares = {new AtomicInteger(), new AtomicInteger()};
         AtomicInteger inside = new AtomicInteger();
