@@ -27,10 +27,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 
 /**
  * One of the processes that compete: threads that take a lock, count in the database without any protection but the lock, and write
- * down what they saw. Told by lines: {@code go}, {@code stop}.
+ * down what they saw. Told by lines: {@code prepare} with mode, names, table and the file of the history, {@code go}, {@code stop}; and
+ * so again, because a process takes longer to start than some hundred grants.
  */
 final class Contender {
 
@@ -51,47 +53,50 @@ final class Contender {
     private final Mode mode;
     private final List<String> names;
     private final String table;
-    private final String[] access;
     private final ConcurrentLinkedQueue<String> history = new ConcurrentLinkedQueue<>();
     private final AtomicInteger grants = new AtomicInteger();
     private volatile boolean stopped;
 
-    private Contender(int jvm, Mode mode, List<String> names, String table, String[] access) {
+    private Contender(int jvm, Mode mode, List<String> names, String table) {
         this.jvm = jvm;
         this.mode = mode;
         this.names = names;
         this.table = table;
-        this.access = access;
     }
 
-    /** Address, user, password, number of this process, mode, names, table, threads, file of the history. */
+    /** Address, user, password, number of this process, threads. */
     public static void main(String[] args) throws Exception {
-        Contender contender = new Contender(
-                Integer.parseInt(args[3]), Mode.valueOf(args[4]), List.of(args[5].split(",")), args[6], new String[] {
-                    args[0], args[1], args[2]
-                });
-        contender.compete(Integer.parseInt(args[7]), Path.of(args[8]));
+        int jvm = Integer.parseInt(args[3]);
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(args[0]);
+        config.setUsername(args[1]);
+        config.setPassword(args[2]);
+        config.setMaximumPoolSize(10);
+        List<Connection> counters = new ArrayList<>();
+        for (int i = 0; i < Integer.parseInt(args[4]); i++) {
+            counters.add(DriverManager.getConnection(args[0], args[1], args[2]));
+        }
+        var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        try (HikariDataSource pool = new HikariDataSource(config)) {
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                String[] words = line.split(" ");
+                if (words[0].equals("prepare")) {
+                    new Contender(jvm, Mode.valueOf(words[1]), List.of(words[2].split(",")), words[3])
+                            .compete(pool, counters, in, Path.of(words[4]));
+                }
+            }
+        }
     }
 
-    private void compete(int threads, Path file) throws Exception {
-        HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(access[0]);
-        config.setUsername(access[1]);
-        config.setPassword(access[2]);
-        config.setMaximumPoolSize(10);
-        var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        try (HikariDataSource pool = new HikariDataSource(config);
-                Locks locks = Locks.builder(pool)
-                        .schema(Locks.Schema.NONE)
-                        .owner("jvm-" + jvm)
-                        .build()) {
+    private void compete(DataSource pool, List<Connection> counters, BufferedReader in, Path file) throws Exception {
+        try (Locks locks = Locks.builder(pool)
+                .schema(Locks.Schema.NONE)
+                .owner("jvm-" + jvm)
+                .build()) {
             List<Thread> running = new ArrayList<>();
-            List<Connection> counters = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
+            for (int i = 0; i < counters.size(); i++) {
                 int number = i;
-                Connection counter = DriverManager.getConnection(access[0], access[1], access[2]);
-                counters.add(counter);
-                running.add(new Thread(() -> work(locks, counter, number)));
+                running.add(new Thread(() -> work(locks, counters.get(number), number)));
             }
             System.out.println("ready");
             await(in, "go");
@@ -104,9 +109,6 @@ final class Contender {
             stopped = true;
             for (Thread thread : running) {
                 thread.join();
-            }
-            for (Connection counter : counters) {
-                counter.close();
             }
         }
         Files.write(file, history);
@@ -179,7 +181,7 @@ final class Contender {
 
     private static void pause() {
         try {
-            TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextInt(1_000, 15_000));
+            TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextInt(5_000, 40_000));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

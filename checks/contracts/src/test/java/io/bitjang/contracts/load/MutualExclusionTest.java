@@ -22,6 +22,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,9 @@ class MutualExclusionTest {
     private static final int THREADS = 16;
     private static final Duration START = Duration.ofSeconds(60);
     private static final Duration RUN = SOAK ? Duration.ofHours(1) : Duration.ofMinutes(2);
+
+    /** The processes of each database, for one test after the other. */
+    private static final Map<String, List<ChildJvm>> CHILDREN = new TreeMap<>();
 
     @TempDir
     Path folder;
@@ -85,7 +89,7 @@ class MutualExclusionTest {
     @ParameterizedTest
     @MethodSource("io.bitjang.contracts.Servers#selected")
     void offline_locks_taken_by_trying_again_have_one_holder_each_at_a_time(String database) throws Exception {
-        compete(database, Mode.OFFLINE, 2, SOAK ? 20_000 : 200);
+        compete(database, Mode.OFFLINE, 2, SOAK ? 20_000 : 100);
     }
 
     private void compete(String databaseName, Mode mode, int names, int grants) throws Exception {
@@ -99,21 +103,18 @@ class MutualExclusionTest {
         for (String name : locks) {
             database.execute("INSERT INTO " + table + " VALUES ('" + name + "', 0)");
         }
-        List<ChildJvm> children = new ArrayList<>();
+        List<ChildJvm> children = CHILDREN.computeIfAbsent(databaseName, MutualExclusionTest::start);
+        boolean well = false;
         try {
             for (int jvm = 0; jvm < JVMS; jvm++) {
-                children.add(ChildJvm.of(Contender.class)
-                        .args(
-                                database.jdbcUrl(),
-                                database.user(),
-                                database.password(),
-                                Integer.toString(jvm),
+                children.get(jvm)
+                        .send(String.join(
+                                " ",
+                                "prepare",
                                 mode.name(),
                                 String.join(",", locks),
                                 table,
-                                Integer.toString(THREADS),
-                                file(jvm).toString())
-                        .start());
+                                file(jvm).toString()));
             }
             children.forEach(child -> child.readLineStartingWith("ready", START));
             long began = System.nanoTime();
@@ -135,10 +136,39 @@ class MutualExclusionTest {
                     names,
                     history.shares(JVMS, THREADS, mode == Mode.LEASE),
                     grants / seconds);
+            well = true;
         } finally {
-            children.forEach(ChildJvm::close);
+            if (!well) {
+                end(CHILDREN.remove(databaseName));
+            }
             database.execute("DROP TABLE " + table);
         }
+    }
+
+    private static List<ChildJvm> start(String databaseName) {
+        TestDatabase database = TestDatabases.byName(databaseName);
+        List<ChildJvm> children = new ArrayList<>();
+        for (int jvm = 0; jvm < JVMS; jvm++) {
+            children.add(ChildJvm.of(Contender.class)
+                    .args(
+                            database.jdbcUrl(),
+                            database.user(),
+                            database.password(),
+                            Integer.toString(jvm),
+                            Integer.toString(THREADS))
+                    .start());
+        }
+        return children;
+    }
+
+    private static void end(List<ChildJvm> children) {
+        children.forEach(ChildJvm::close);
+    }
+
+    @AfterAll
+    static void endAll() {
+        CHILDREN.values().forEach(MutualExclusionTest::end);
+        CHILDREN.clear();
     }
 
     private Path file(int jvm) {

@@ -76,7 +76,7 @@ public abstract class PeerFlaws extends OnAccounts {
                     }
                 })
                 .build());
-        Lease lease = node.lease(account).lasting(Duration.ofSeconds(6)).acquire(Wait.none());
+        Lease lease = node.lease(account).lasting(Duration.ofSeconds(4)).acquire(Wait.none());
         source.onStatement(sql -> {
             if (failures.incrementAndGet() <= 2) {
                 throw new SQLRecoverableException("cut off", "08006");
