@@ -57,7 +57,7 @@ public abstract class PassingOnFreelyContract extends OnObservedLocks {
         await(jobs);
         assertThat(count(Kind.HANDED_OVER)).isEqualTo(threads);
         // the first and the last, and some more if the machine was busy: a run lasts 20 ms
-        assertThat(seen.statements()).hasSizeLessThan(threads / 2);
+        assertThat(seen.statements()).hasSizeLessThan(threads);
     }
 
     @Test

@@ -58,7 +58,7 @@ public abstract class RenewerContract extends OnObservedLocks {
 
     @Test
     void however_many_there_are_they_are_renewed_on_two_connections() throws Exception {
-        List<Lease> leases = acquire(2_100, Duration.ofSeconds(5));
+        List<Lease> leases = acquire(2_100, Duration.ofSeconds(4));
         events.clear();
         // by then they are renewed at the same time
         Crew.eventually("each renewed twice", () -> allRenewed(leases, 2));

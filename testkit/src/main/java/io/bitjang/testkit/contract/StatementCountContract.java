@@ -213,9 +213,15 @@ public abstract class StatementCountContract extends OnObservedLocks {
             }
             held.add(node.leaseAll(names).lasting(Duration.ofMillis(4500)).acquire(Wait.none()));
         }
-        events.clear();
 
-        cost("renewal of all", 1, () -> Crew.eventually("renewed", () -> count(Kind.RENEWED) >= locks));
+        int statements = 0;
+        // on a machine that is busy they are taken too slowly to be due together, but are so before long
+        for (int round = 0; round < 5 && statements != 1; round++) {
+            events.clear();
+            statements = spent(() -> Crew.eventually("renewed", () -> count(Kind.RENEWED) >= locks));
+        }
+
+        assertThat(statements).as("%s", seen.statements()).isEqualTo(1);
         assertThat(count(Kind.RENEWED)).isEqualTo(locks);
         assertThat(held).allMatch(Lease::isHeld);
     }
