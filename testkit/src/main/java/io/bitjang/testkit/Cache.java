@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -57,9 +58,9 @@ final class Cache {
     }
 
     private static void make(Path folder, Filler filler) throws IOException {
-        Path unfinished = folder.resolveSibling(folder.getFileName() + ".unfinished");
-        delete(unfinished);
-        Files.createDirectories(unfinished);
+        // a program that a killed JVM had started may still write into its own
+        Path unfinished = Files.createTempDirectory(folder.getParent(), folder.getFileName() + ".unfinished");
+        Files.setPosixFilePermissions(unfinished, PosixFilePermissions.fromString("rwxr-xr-x"));
         try {
             filler.fill(unfinished);
             Files.move(unfinished, folder, StandardCopyOption.ATOMIC_MOVE);

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
@@ -19,18 +20,19 @@ import org.jspecify.annotations.Nullable;
 /** A server that was started for this JVM. Thread-safe. */
 final class LocalServer {
 
-    private static final Duration START = Duration.ofSeconds(60);
+    private static final Duration START = Duration.ofSeconds(180);
     private static final int PORTS_TO_TRY = 3;
     private static final String PORT = "port";
+    private static final String IN_ORDER = "left-in-order";
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Launcher launcher;
     private final Path folder;
     private final int port;
-    private final @Nullable Owner owner;
+    private final @Nullable OsProcess owner;
     private ServerProcess process;
 
-    private LocalServer(Launcher launcher, Path folder, int port, @Nullable Owner owner, ServerProcess process) {
+    private LocalServer(Launcher launcher, Path folder, int port, @Nullable OsProcess owner, ServerProcess process) {
         this.launcher = launcher;
         this.folder = folder;
         this.port = port;
@@ -45,7 +47,7 @@ final class LocalServer {
     }
 
     /** @param owner the process with which it ends, or null for this JVM */
-    static LocalServer start(Launcher launcher, Home home, @Nullable Owner owner) {
+    static LocalServer start(Launcher launcher, Home home, @Nullable OsProcess owner) {
         long begin = System.nanoTime();
         try {
             for (int attempt = 1; ; attempt++) {
@@ -72,13 +74,27 @@ final class LocalServer {
         }
     }
 
-    /** The server that another JVM has started there, or null if it doesn't run. */
-    static @Nullable LocalServer attached(Launcher launcher, Path folder, Owner owner) throws IOException {
-        ServerProcess process = ServerProcess.attached(folder, launcher.signals());
-        Path port = folder.resolve(PORT);
-        return process != null && process.isAlive() && Files.exists(port)
-                ? new LocalServer(launcher, folder, Integer.parseInt(Files.readString(port)), owner, process)
-                : null;
+    /** The server that another JVM has started there, ready or not; empty if none runs. */
+    static Optional<LocalServer> attached(Launcher launcher, Path folder, OsProcess owner) {
+        return ServerProcess.attached(folder, launcher.signals())
+                .map(process -> new LocalServer(launcher, folder, portIn(folder), owner, process));
+    }
+
+    private static int portIn(Path folder) {
+        try {
+            return Integer.parseInt(Files.readString(folder.resolve(PORT)));
+        } catch (IOException | NumberFormatException e) {
+            return 0; // it was not ready when its JVM ended, and so it was not left in order
+        }
+    }
+
+    /** Whether the JVM that used it last has ended of itself; from now on it is in use. */
+    boolean wasLeftInOrder() {
+        try {
+            return Files.deleteIfExists(folder.resolve(IN_ORDER));
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     String url() {
@@ -109,10 +125,16 @@ final class LocalServer {
         }
     }
 
-    /** This JVM ends, and with it the server, unless it is another's. */
+    /** This JVM ends, and with it the server, unless others may use it. */
     void leave() {
         if (owner == null) {
             end();
+            return;
+        }
+        try {
+            Files.createFile(folder.resolve(IN_ORDER));
+        } catch (IOException e) {
+            Progress.say("cannot leave " + launcher.name() + " to others: " + e);
         }
     }
 

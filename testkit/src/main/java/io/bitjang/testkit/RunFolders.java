@@ -8,6 +8,7 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.UUID;
@@ -32,8 +33,11 @@ final class RunFolders {
         this.root = root;
         Files.createDirectories(root);
         lockFile = root.resolve(token + LOCK);
-        alive = FileChannel.open(lockFile, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        // nobody may see it before it is locked: it would look abandoned
+        Path unseen = root.resolve(token + ".new");
+        alive = FileChannel.open(unseen, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         alive.lock();
+        Files.move(unseen, lockFile, StandardCopyOption.ATOMIC_MOVE);
         sweep();
     }
 

@@ -100,7 +100,7 @@ final class Running {
 
     private LocalServer server(Launcher launcher) throws IOException {
         Path runs = Settings.cache().resolve("run");
-        Optional<Owner> owner = Settings.durable() ? Optional.empty() : Settings.sharedBy();
+        Optional<OsProcess> owner = Settings.durable() ? Optional.empty() : Settings.sharedBy();
         if (owner.isPresent()) {
             if (shared == null) {
                 shared = new SharedServers(runs, owner.get());

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -22,33 +23,46 @@ final class ServerProcess {
      * the end of the owner is the end of the server. A stopped process does not react to SIGQUIT before it is continued.
      */
     private static final String WATCHDOG = """
-            trap '' INT HUP TERM
-            folder=$1 end=$2 owner=$3 started=$4
+            trap '' INT HUP TERM QUIT PIPE
+            set -f
+            folder=$1 end=$2 owner=$3 since=$4
             shift 4
+            lives() {
+              [ "$2" != 0 ] || { kill -0 "$1" 2>/dev/null; return; }
+              { read -r status <"/proc/$1/stat"; } 2>/dev/null || return 1
+              set -- "$2" ${status##*) }
+              [ "$2" != Z ] && [ "${21}" = "$1" ]
+            }
             "$@" </dev/null >>"$folder/server.log" 2>&1 &
             server=$!
-            echo $server >"$folder/pid"
-            echo $server
+            started=0
+            if { read -r status <"/proc/$server/stat"; } 2>/dev/null; then
+              set -- ${status##*) }
+              started=${20}
+            fi
+            echo "$server-$started" >"$folder/pid.new"
+            mv "$folder/pid.new" "$folder/pid"
+            echo "$server-$started"
             if [ "$owner" = 0 ]; then
               read -r left && exit 0
             else
               exec </dev/null >/dev/null
-              while read -r stat <"/proc/$owner/stat"; do
-                set -- ${stat##*) }
-                [ "$1" != Z ] && [ "${20}" = "$started" ] || break
+              while lives "$owner" "$since"; do
                 sleep 1
-                kill -0 $server 2>/dev/null || exit 0
+                lives $server $started || exit 0
               done
             fi
-            kill -"$end" $server 2>/dev/null
-            kill -CONT $server 2>/dev/null
-            tries=0
-            while [ $tries -lt 30 ] && kill -0 $server 2>/dev/null; do
-              sleep 0.1
-              tries=$((tries + 1))
-            done
-            kill -KILL $server 2>/dev/null
-            wait $server 2>/dev/null
+            if lives $server $started; then
+              kill -"$end" $server
+              kill -CONT $server
+              tries=0
+              while [ $tries -lt 30 ] && lives $server $started; do
+                sleep 0.1
+                tries=$((tries + 1))
+              done
+              lives $server $started && kill -KILL $server
+              wait $server
+            fi 2>/dev/null
             rm -rf "$folder"
             """;
 
@@ -58,13 +72,13 @@ final class ServerProcess {
     private final @Nullable Process watchdog;
     private final Path folder;
     private final Signals signals;
-    private final long pid;
+    private final OsProcess server;
 
-    private ServerProcess(@Nullable Process watchdog, Path folder, Signals signals, long pid) {
+    private ServerProcess(@Nullable Process watchdog, Path folder, Signals signals, OsProcess server) {
         this.watchdog = watchdog;
         this.folder = folder;
         this.signals = signals;
-        this.pid = pid;
+        this.server = server;
     }
 
     /**
@@ -74,7 +88,7 @@ final class ServerProcess {
     record Signals(String stopSignal, String endSignal) {}
 
     /** @param owner the process with which it ends, or null for this JVM */
-    static ServerProcess start(Path folder, Signals signals, @Nullable Owner owner, List<String> command)
+    static ServerProcess start(Path folder, Signals signals, @Nullable OsProcess owner, List<String> command)
             throws IOException {
         List<String> all = new ArrayList<>(List.of(
                 "sh",
@@ -91,32 +105,29 @@ final class ServerProcess {
                 .redirectError(ProcessBuilder.Redirect.appendTo(log(folder).toFile()))
                 .start();
         BufferedReader answers = watchdog.inputReader(StandardCharsets.US_ASCII);
-        String pid = answers.readLine();
-        if (pid == null) {
-            throw new IOException("The watchdog of " + command.get(0) + " ended at once\n" + logTail(folder));
-        }
-        return new ServerProcess(owner == null ? watchdog : null, folder, signals, Long.parseLong(pid));
+        OsProcess server = OsProcess.parse(String.valueOf(answers.readLine()))
+                .orElseThrow(() ->
+                        new IOException("The watchdog of " + command.get(0) + " ended at once\n" + logTail(folder)));
+        return new ServerProcess(owner == null ? watchdog : null, folder, signals, server);
     }
 
-    /** The server that another JVM has started in that folder, or null if there is none. */
-    static @Nullable ServerProcess attached(Path folder, Signals signals) throws IOException {
-        Path pid = folder.resolve(PID);
-        return Files.exists(pid)
-                ? new ServerProcess(
-                        null,
-                        folder,
-                        signals,
-                        Long.parseLong(Files.readString(pid).strip()))
-                : null;
+    /** The server that another JVM has started in that folder, or empty if none runs there. */
+    static Optional<ServerProcess> attached(Path folder, Signals signals) {
+        try {
+            return OsProcess.parse(Files.readString(folder.resolve(PID)).strip())
+                    .filter(OsProcess::isAlive)
+                    .map(server -> new ServerProcess(null, folder, signals, server));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
     }
 
     long pid() {
-        return pid;
+        return server.pid();
     }
 
-    /** The watchdog collects its child only in the end, so a server that died by itself may still be listed. */
     boolean isAlive() {
-        return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false) && !Owner.isZombie(pid);
+        return server.isAlive();
     }
 
     /** Stops the server in an orderly way and keeps its data. */
@@ -130,26 +141,34 @@ final class ServerProcess {
         }
     }
 
-    /** Kills the server and removes its folder. */
+    /** Kills the server and removes its folder, even if this thread is interrupted. */
     void end() throws IOException {
-        if (watchdog == null) {
-            signal("KILL");
-            awaitEnd();
-            Cache.delete(folder);
-            return;
-        }
-        watchdog.getOutputStream().close();
+        boolean interrupted = Thread.interrupted();
         try {
-            if (!watchdog.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                throw didNotStop();
+            if (watchdog == null) {
+                signal(signals.endSignal());
+                signal("CONT");
+                awaitEnd();
+                Cache.delete(folder);
+            } else {
+                watchdog.getOutputStream().close();
+                if (!watchdog.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                    throw didNotStop();
+                }
             }
         } catch (InterruptedException e) {
             throw interrupted(e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
     private void signal(String name) throws IOException {
-        Shell.run(List.of("sh", "-c", "kill -$1 $2", "sh", name, Long.toString(pid)), "");
+        if (isAlive()) {
+            Shell.run(List.of("sh", "-c", "kill -$1 $2", "sh", name, Long.toString(pid())), "");
+        }
     }
 
     private void awaitEnd() throws IOException {

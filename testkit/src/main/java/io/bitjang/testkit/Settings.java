@@ -31,16 +31,16 @@ final class Settings {
     }
 
     /** Whose servers this JVM uses: those of a build, or its own. */
-    static Optional<Owner> sharedBy() {
+    static Optional<OsProcess> sharedBy() {
         return text("shared").flatMap(value -> {
             if (value.equals("build")) {
-                return Owner.maven();
+                return OsProcess.maven();
             }
             if (!value.matches("\\d+")) {
                 throw new IllegalArgumentException(
                         "System property " + PREFIX + "shared is '" + value + "'; it is 'build' or a process id");
             }
-            return Owner.of(Long.parseLong(value));
+            return OsProcess.of(Long.parseLong(value));
         });
     }
 

@@ -4,7 +4,7 @@ package io.bitjang.testkit;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -13,30 +13,33 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The servers that the JVMs of one build use one after the other. Each JVM has a server to itself, which it may stop or change the
  * settings of, from the moment it asks for it until it ends; then the next JVM takes it over, with an empty database. So a server is
- * started once for as many modules as need it, and as often as JVMs run side by side. All servers end with the {@linkplain Owner
- * process of the build}.
+ * started once for as many modules as need it, and as often as JVMs run side by side. All servers end with the process of the build.
  *
- * <p>Who has a server is decided by a lock on a file, which the operating system gives back when the JVM ends, however it ends.
+ * <p>Who has a server is decided by a lock on a file, which the operating system gives back when the JVM ends, however it ends. A
+ * server is taken over only if its last user ended in order: who was killed may have left any setting behind.
  */
 final class SharedServers {
 
-    private static final String PREFIX = "build-";
+    private static final Pattern FOLDER = Pattern.compile("build-(\\d+)-(\\d+-\\d+)");
 
-    private final Owner owner;
+    private final OsProcess build;
     private final Path folder;
 
     /** The locks of the servers in use; held until this JVM ends. */
     private final List<FileChannel> taken = new ArrayList<>();
 
-    SharedServers(Path runs, Owner owner) throws IOException {
-        this.owner = owner;
-        folder = Files.createDirectories(runs.resolve(PREFIX + owner));
+    SharedServers(Path runs, OsProcess build) throws IOException {
+        this.build = build;
+        folder = Files.createDirectories(runs.resolve("build-" + namespace() + "-" + build));
         sweep(runs);
     }
 
@@ -44,33 +47,52 @@ final class SharedServers {
     LocalServer take(Launcher launcher) throws IOException {
         for (int number = 1; ; number++) {
             Path home = folder.resolve(launcher.name() + "-" + number);
-            FileChannel lock = FileChannel.open(
-                    folder.resolve(home.getFileName() + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            FileLock mine = lock.tryLock();
-            if (mine == null) {
-                lock.close();
+            FileChannel lock = locked(folder.resolve(home.getFileName() + ".lock"));
+            if (lock == null) {
                 continue;
             }
-            taken.add(lock);
-            LocalServer left = leftIn(home, launcher);
-            return left != null ? left : LocalServer.start(launcher, () -> emptied(home), owner);
+            try {
+                LocalServer left = Files.isDirectory(home) ? leftIn(home, launcher) : null;
+                LocalServer server = left != null ? left : LocalServer.start(launcher, () -> emptied(home), build);
+                taken.add(lock);
+                return server;
+            } catch (RuntimeException e) {
+                lock.close();
+                throw e;
+            }
         }
     }
 
-    /** The server that an earlier JVM left there, or null if there is none, or none that works. */
-    private @Nullable LocalServer leftIn(Path home, Launcher launcher) throws IOException {
-        LocalServer left = Files.isDirectory(home) ? LocalServer.attached(launcher, home, owner) : null;
+    private static @Nullable FileChannel locked(Path file) throws IOException {
+        FileChannel lock = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            if (lock.tryLock() != null) {
+                return lock;
+            }
+        } catch (OverlappingFileLockException e) {
+            // This JVM has it. To close the channel would give that lock back too, so it stays open.
+            return null;
+        }
+        lock.close();
+        return null;
+    }
+
+    /** The server that an earlier JVM left there, or null if there is none that can be used; such a one is ended. */
+    private @Nullable LocalServer leftIn(Path home, Launcher launcher) {
+        LocalServer left = LocalServer.attached(launcher, home, build).orElse(null);
         if (left == null) {
             return null;
         }
         try {
-            empty(launcher, left.port());
-            return left;
+            if (left.wasLeftInOrder()) {
+                empty(launcher, left.port());
+                return left;
+            }
         } catch (SQLException e) {
-            Progress.say("the " + launcher.name() + " of an earlier JVM is of no use, a new one is started: " + e);
-            left.end();
-            return null;
+            Progress.say("the " + launcher.name() + " of an earlier JVM can't be emptied, a new one is started: " + e);
         }
+        left.end();
+        return null;
     }
 
     private static void empty(Launcher launcher, int port) throws SQLException {
@@ -89,19 +111,29 @@ final class SharedServers {
         return Files.createDirectory(home);
     }
 
+    /** Process ids mean something inside one namespace only, and containers may share the folder. */
+    private static String namespace() throws IOException {
+        return Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString().replaceAll("\\D", "");
+    }
+
     /** What is left of builds that have ended. Their watchdogs remove the servers; this is for the rest, and for a power cut. */
     private static void sweep(Path runs) throws IOException {
+        String here = namespace();
         try (Stream<Path> builds = Files.list(runs)) {
-            builds.filter(build -> build.getFileName().toString().startsWith(PREFIX))
-                    .filter(build -> !Owner.parse(build.getFileName().toString().substring(PREFIX.length()))
-                            .isAlive())
-                    .forEach(SharedServers::remove);
+            builds.filter(folder -> isAbandoned(folder, here)).forEach(SharedServers::remove);
         }
     }
 
-    private static void remove(Path build) {
+    private static boolean isAbandoned(Path folder, String namespace) {
+        Matcher name = FOLDER.matcher(folder.getFileName().toString());
+        Optional<OsProcess> build =
+                name.matches() && name.group(1).equals(namespace) ? OsProcess.parse(name.group(2)) : Optional.empty();
+        return build.isPresent() && !build.get().isAlive();
+    }
+
+    private static void remove(Path folder) {
         try {
-            Cache.delete(build);
+            Cache.delete(folder);
         } catch (IOException | UncheckedIOException e) {
             Progress.say("could not remove the remains of an earlier build: " + e);
         }

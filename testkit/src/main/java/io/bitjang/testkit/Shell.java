@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** Runs a program to its end. */
 final class Shell {
 
-    private static final long LIMIT_SECONDS = 120;
+    private static final long LIMIT_SECONDS = 300;
 
     private Shell() {}
 

@@ -16,10 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Servers that the JVMs of a build share: one at a time, emptied, and gone with the build. */
-@Timeout(120)
+@Timeout(400)
 class SharedServersTest {
 
-    private static final Duration START = Duration.ofSeconds(60);
+    private static final Duration START = Duration.ofSeconds(180);
 
     private Process build;
 
@@ -44,7 +44,8 @@ class SharedServersTest {
             assertThat(jvm.readLine(START)).isEqualTo("created");
             jvm.send("restart");
             assertThat(jvm.readLine(START)).isEqualTo("restarted");
-            jvm.kill9();
+            jvm.send("exit");
+            assertThat(jvm.waitFor(START)).isZero();
         }
         try (ChildJvm jvm = user(name)) {
             assertThat(jvm.readLine(START)).isEqualTo(first);
@@ -53,7 +54,7 @@ class SharedServersTest {
             jvm.send("exit");
             assertThat(jvm.waitFor(START)).isZero();
         }
-        Path folder = Path.of(first.split(" ")[1]);
+        Path folder = folderOf(first);
         int port = Integer.parseInt(first.split(" ")[0]);
         assertThat(folder).isNotEmptyDirectory();
         assertThat(WatchdogTest.listens(port)).isTrue();
@@ -73,14 +74,45 @@ class SharedServersTest {
     }
 
     @Test
+    void server_of_a_jvm_that_was_killed_is_replaced() throws Exception {
+        String first;
+        OsProcess server;
+        try (ChildJvm jvm = user("h2-server")) {
+            first = jvm.readLine(START);
+            server = serverIn(folderOf(first));
+            jvm.kill9();
+        }
+        try (ChildJvm jvm = user("h2-server")) {
+            assertThat(jvm.readLine(START)).isNotEqualTo(first).endsWith(" " + folderOf(first));
+            assertThat(server.isAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void server_that_never_got_ready_is_replaced() throws Exception {
+        String first;
+        OsProcess server;
+        try (ChildJvm jvm = user("h2-server")) {
+            first = jvm.readLine(START);
+            server = serverIn(folderOf(first));
+            jvm.kill9();
+        }
+        Files.delete(folderOf(first).resolve("port"));
+        try (ChildJvm jvm = user("h2-server")) {
+            assertThat(jvm.readLine(START)).endsWith(" " + folderOf(first));
+            assertThat(server.isAlive()).isFalse();
+        }
+    }
+
+    @Test
     void server_that_was_left_dead_is_replaced() throws Exception {
         Path folder;
         try (ChildJvm jvm = user("h2-server")) {
-            folder = Path.of(jvm.readLine(START).split(" ")[1]);
-            jvm.kill9();
+            folder = folderOf(jvm.readLine(START));
+            jvm.send("exit");
+            assertThat(jvm.waitFor(START)).isZero();
         }
-        long pid = Long.parseLong(Files.readString(folder.resolve("pid")).strip());
-        ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+        ProcessHandle.of(serverIn(folder).pid()).orElseThrow().destroyForcibly();
         try (ChildJvm jvm = user("h2-server")) {
             assertThat(jvm.readLine(START)).endsWith(" " + folder);
             jvm.send("create");
@@ -90,20 +122,41 @@ class SharedServersTest {
 
     @Test
     void remains_of_a_build_that_has_ended_are_swept() throws Exception {
-        Path remains = Settings.cache().resolve("run/build-" + new Owner(build.pid(), 1));
+        String namespace =
+                Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString().replaceAll("\\D", "");
+        Path runs = Settings.cache().resolve("run");
+        Path remains = runs.resolve("build-" + namespace + "-" + new OsProcess(build.pid(), 1));
+        Path ofAnotherContainer = runs.resolve("build-1-" + new OsProcess(build.pid(), 1));
+        Path ofSomeoneElse = runs.resolve("build-notes");
         Files.createDirectories(remains.resolve("h2-1"));
+        Files.createDirectories(ofAnotherContainer);
+        Files.createDirectories(ofSomeoneElse);
         try (ChildJvm jvm = user("h2-server")) {
             jvm.readLine(START);
             assertThat(remains).doesNotExist();
+            assertThat(ofAnotherContainer).exists();
+            assertThat(ofSomeoneElse).exists();
+        } finally {
+            Files.delete(ofAnotherContainer);
+            Files.delete(ofSomeoneElse);
         }
     }
 
     private ChildJvm user(String name) {
-        return ChildJvm.of(User.class)
-                .property("bitjang.testkit.shared", Long.toString(build.pid()))
-                .property("bitjang.testkit.cache", Settings.cache().toString())
-                .args(name)
+        ChildJvm.Builder builder = ChildJvm.of(User.class).args(name);
+        System.getProperties().stringPropertyNames().stream()
+                .filter(key -> key.startsWith("bitjang.testkit."))
+                .forEach(key -> builder.property(key, System.getProperty(key)));
+        return builder.property("bitjang.testkit.shared", Long.toString(build.pid()))
                 .start();
+    }
+
+    private static Path folderOf(String line) {
+        return Path.of(line.split(" ")[1]);
+    }
+
+    private static OsProcess serverIn(Path folder) throws IOException {
+        return OsProcess.parse(Files.readString(folder.resolve("pid")).strip()).orElseThrow();
     }
 
     /** A JVM of the build. */

@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(120)
+@Timeout(400)
 class WatchdogTest {
 
     @ParameterizedTest
     @MethodSource("io.bitjang.testkit.Sql#servers")
     void server_and_its_data_are_gone_after_the_jvm_was_killed(String name) throws Exception {
         try (ChildJvm child = child(name)) {
-            int port = Integer.parseInt(child.readLine(Duration.ofSeconds(60)));
+            int port = Integer.parseInt(child.readLine(Duration.ofSeconds(180)));
             Path folder = Path.of(child.readLine(Duration.ofSeconds(5)));
             assertThat(folder).isNotEmptyDirectory();
             assertThat(listens(port)).isTrue();
@@ -35,7 +35,7 @@ class WatchdogTest {
     @MethodSource("io.bitjang.testkit.Sql#servers")
     void server_and_its_data_are_gone_when_the_jvm_has_exited(String name) throws Exception {
         try (ChildJvm child = child(name)) {
-            int port = Integer.parseInt(child.readLine(Duration.ofSeconds(60)));
+            int port = Integer.parseInt(child.readLine(Duration.ofSeconds(180)));
             Path folder = Path.of(child.readLine(Duration.ofSeconds(5)));
 
             child.send("exit");

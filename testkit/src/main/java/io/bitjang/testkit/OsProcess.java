@@ -7,23 +7,24 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The process whose end is the end of its servers, as Linux knows it.
+ * A process, and no other that gets its number later.
  *
- * @param pid its process id
- * @param started when it started, in ticks since the machine did: a process id may be given again
+ * @param pid its number
+ * @param started when it started, in ticks since the machine did; 0 where that is not known, because it is not Linux
  */
-record Owner(long pid, long started) {
+record OsProcess(long pid, long started) {
 
     private static final String MAVEN = "org.codehaus.plexus.classworlds.launcher.Launcher";
+    private static final int STATE = 0;
     private static final int STARTED = 19;
 
-    /** The process with this id, if it runs. */
-    static Optional<Owner> of(long pid) {
-        return field(pid, STARTED).map(started -> new Owner(pid, Long.parseLong(started)));
+    /** The process with this number, if it runs. */
+    static Optional<OsProcess> of(long pid) {
+        return field(pid, STARTED).map(started -> new OsProcess(pid, Long.parseLong(started)));
     }
 
     /** The Maven that this JVM runs for. */
-    static Optional<Owner> maven() {
+    static Optional<OsProcess> maven() {
         for (Optional<ProcessHandle> at = ProcessHandle.current().parent();
                 at.isPresent();
                 at = at.get().parent()) {
@@ -39,18 +40,22 @@ record Owner(long pid, long started) {
         return Optional.empty();
     }
 
-    static Owner parse(String text) {
-        String[] parts = text.split("-", 2);
-        return new Owner(Long.parseLong(parts[0]), Long.parseLong(parts[1]));
+    /** The opposite of {@link #toString}; empty for any other text. */
+    static Optional<OsProcess> parse(String text) {
+        if (!text.matches("\\d{1,18}-\\d{1,18}")) {
+            return Optional.empty();
+        }
+        String[] parts = text.split("-");
+        return Optional.of(new OsProcess(Long.parseLong(parts[0]), Long.parseLong(parts[1])));
     }
 
+    /** Whether it runs, or is stopped; one that has ended is not alive, though its parent has not asked for it yet. */
     boolean isAlive() {
-        return of(pid).equals(Optional.of(this)) && !isZombie(pid);
-    }
-
-    /** Whether it has ended and nobody has asked for its exit code. */
-    static boolean isZombie(long pid) {
-        return field(pid, 0).map(state -> state.equals("Z")).orElse(true);
+        if (started == 0) {
+            return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false);
+        }
+        return of(pid).equals(Optional.of(this))
+                && field(pid, STATE).filter(state -> !state.equals("Z")).isPresent();
     }
 
     /** A field of the process's status, counted from its state on. */
