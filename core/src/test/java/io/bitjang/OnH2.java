@@ -61,6 +61,9 @@ public abstract class OnH2 {
     /** Another process, as far as the database can tell. */
     protected Locks other;
 
+    /** For the tests. */
+    protected OnH2() {}
+
     @BeforeEach
     final void open() {
         WARNINGS.setLevel(Level.OFF);
@@ -168,6 +171,8 @@ public abstract class OnH2 {
 
         private final CountDownLatch reached = new CountDownLatch(1);
         private final CountDownLatch open = new CountDownLatch(1);
+
+        private Gate() {}
 
         /** Stops here. */
         public void pass() {
