@@ -62,7 +62,7 @@ public abstract class PassingOnFreelyContract extends OnObservedLocks {
 
     @Test
     void threads_of_two_processes_take_turns_and_never_meet() throws Exception {
-        int turns = 24;
+        int turns = 10;
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger changes = new AtomicInteger();
         AtomicReference<Locks> last = new AtomicReference<>(node);
@@ -75,6 +75,8 @@ public abstract class PassingOnFreelyContract extends OnObservedLocks {
                     each.lease(name("a")).run(PATIENT, () -> {
                         assertThat(inside.incrementAndGet()).isEqualTo(1);
                         changes.addAndGet(last.getAndSet(each) == each ? 0 : 1);
+                        // each has something to do, so that there is always one of the same process who waits
+                        Thread.sleep(2);
                         inside.decrementAndGet();
                     });
                 }
