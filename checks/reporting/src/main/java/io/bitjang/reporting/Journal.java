@@ -2,8 +2,10 @@
 package io.bitjang.reporting;
 
 import java.io.IOException;
+import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -42,25 +44,27 @@ public final class Journal implements TestExecutionListener {
     }
 
     Journal(@Nullable String folder) {
-        if (folder == null) {
-            file = null;
-            failures = null;
-            return;
+        file = folder == null ? null : opened(Path.of(folder, "journal"));
+        failures = folder == null ? null : new Failures(Path.of(folder).resolveSibling("failures"));
+        if (file != null && "1".equals(System.getProperty("bitjang.fork", "1"))) {
+            Thread counting = new Thread(
+                    () -> Totals.count((database, tests) -> write("total", database, Integer.toString(tests))),
+                    "reporting-totals");
+            counting.setDaemon(true);
+            counting.start();
         }
+    }
+
+    /** Null if it can't be written: no test is red for that. */
+    private @Nullable Writer opened(Path folder) {
         try {
-            Path journals = Files.createDirectories(Path.of(folder, "journal"));
-            file = Files.newBufferedWriter(
-                    journals.resolve(module + "-" + ProcessHandle.current().pid() + ".tsv"));
-            failures = new Failures(Path.of(folder).resolveSibling("failures"));
-            if ("1".equals(System.getProperty("bitjang.fork", "1"))) {
-                Thread counting = new Thread(
-                        () -> Totals.count((database, tests) -> write("total", database, Integer.toString(tests))),
-                        "reporting-totals");
-                counting.setDaemon(true);
-                counting.start();
-            }
+            Path journal = Files.createDirectories(folder)
+                    .resolve(module + "-" + ProcessHandle.current().pid() + ".tsv");
+            // this writer replaces half a character, the one of Files fails from then on
+            return new OutputStreamWriter(Files.newOutputStream(journal), StandardCharsets.UTF_8);
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot write into bitjang.build=" + folder, e);
+            System.err.println("The tests of this JVM are not in the report: " + e);
+            return null;
         }
     }
 
@@ -72,6 +76,9 @@ public final class Journal implements TestExecutionListener {
     @Override
     public void executionStarted(TestIdentifier test) {
         started.put(test.getUniqueId(), System.nanoTime());
+        if (test.isTest()) {
+            LockLog.ofThisJvm().forget();
+        }
     }
 
     @Override

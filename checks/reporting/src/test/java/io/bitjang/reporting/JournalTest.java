@@ -45,7 +45,6 @@ class JournalTest {
 
     @Test
     void test_that_fails_leaves_its_error_the_events_of_the_locks_and_the_threads() throws IOException {
-        Logger.getLogger("io.bitjang.events").fine("order/42 LOST");
         run(Example.class);
         assertThat(failure("fails"))
                 .contains("first line", "second line", "JournalTest.java", "order/42 LOST", "\"main\"")
@@ -120,6 +119,7 @@ class JournalTest {
 
         @Test
         void fails() {
+            Logger.getLogger("io.bitjang.events").fine("order/42 LOST");
             throw new AssertionError("first line\nsecond line");
         }
 

@@ -4,9 +4,11 @@ package io.bitjang.reporting.build;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,6 +38,10 @@ public final class Build {
     private static final Pattern ARTIFACT = Pattern.compile("\\[INFO\\] -+< \\S+:(\\S+) >-+");
     private static final Pattern WORTH_SAYING = Pattern.compile(
             "\\[bitjang-testkit\\] (unpacking .*)|.*(Fetching MySQL .*)|.*(No Chromium was found.*)|.*(LEFT OUT: .*)");
+    private static final Pattern RESULT =
+            Pattern.compile("\\[\\w+\\] Tests run: [1-9]\\d*, Failures: \\d+, Errors: \\d+, Skipped: \\d+");
+    private static final String GUARDIAN =
+            "trap '' INT HUP TERM QUIT; read -r maven && { read -r order || kill -TERM $maven; }";
     private static final int EVERY_SECONDS = 10;
     private static final int END_SECONDS = 20;
 
@@ -48,6 +54,8 @@ public final class Build {
     private final List<Module> modules = new ArrayList<>();
     private final List<String> errors = new ArrayList<>();
     private final long began = System.nanoTime();
+    private final List<String> results = new ArrayList<>();
+    private boolean surefireRan;
     private String artifact = "";
 
     private Build(Path root, List<String> command) {
@@ -76,13 +84,34 @@ public final class Build {
     }
 
     private int run(List<String> command) throws IOException, InterruptedException {
-        try {
+        try (FileChannel lock = onlyOne()) {
+            if (lock == null) {
+                say("Another build runs in " + root + ": wait for its end, or use another clone.");
+                return 1;
+            }
             journals.begin();
             empty(root.resolve("target/failures"));
+            return runMaven(command);
         } catch (IOException e) {
             say("Cannot write to " + root.resolve("target") + ": " + e);
             return 1;
         }
+    }
+
+    /** Null if there is another. */
+    private FileChannel onlyOne() throws IOException {
+        Files.createDirectories(folder);
+        FileChannel channel =
+                FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        if (channel.tryLock() == null) {
+            channel.close();
+            return null;
+        }
+        return channel;
+    }
+
+    private int runMaven(List<String> command) throws IOException, InterruptedException {
+        Writer guardian = guardian().outputWriter();
         CompletableFuture<Process> started = new CompletableFuture<>();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> endWith(started), "build-end"));
         Process maven = new ProcessBuilder(command)
@@ -90,6 +119,8 @@ public final class Build {
                 .redirectErrorStream(true)
                 .start();
         started.complete(maven);
+        guardian.write(maven.pid() + "\n");
+        guardian.flush();
         Thread telling = new Thread(() -> tellWhile(maven), "build-telling");
         telling.setDaemon(true);
         telling.start();
@@ -101,15 +132,22 @@ public final class Build {
             }
         }
         int exitCode = maven.waitFor();
+        guardian.write("done\n");
+        guardian.close();
         locked(() -> finishModule(maven.pid()));
         Journals.Content content = journals.read();
         new Report(content, modules, processes, errors).say(exitCode, began);
+        if (content.tests().isEmpty()) {
+            results.forEach(Build::say);
+        }
         String tests = setting(command, "test", "");
-        if (exitCode == 0 && !tests.isEmpty() && content.tests().isEmpty()) {
+        if (exitCode == 0 && !tests.isEmpty() && surefireRan && results.isEmpty()) {
             say("NO TEST HAS RUN: nothing is called " + tests + " in the modules that were built.");
             return 1;
         }
-        say(exitCode == 0 ? "" : "FAILED. Maven's own lines are in " + root.relativize(folder.resolve("maven.log")));
+        if (exitCode != 0) {
+            say("FAILED. Maven's own lines are in " + root.relativize(folder.resolve("maven.log")));
+        }
         return exitCode;
     }
 
@@ -118,49 +156,67 @@ public final class Build {
         try {
             Process maven = started.get(END_SECONDS, TimeUnit.SECONDS);
             maven.destroy();
-            maven.waitFor(END_SECONDS, TimeUnit.SECONDS);
+            if (!maven.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+                maven.destroyForcibly();
+            }
         } catch (InterruptedException | ExecutionException | TimeoutException e) {
             say("Maven did not end: " + e);
         }
+    }
+
+    /** Ends Maven when this JVM is killed: then the pipe between the two closes. */
+    private static Process guardian() throws IOException {
+        return new ProcessBuilder("sh", "-c", GUARDIAN, "bitjang-guardian")
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
     }
 
     static void empty(Path folder) throws IOException {
         Files.createDirectories(folder);
         try (Stream<Path> files = Files.list(folder)) {
             for (Path file : files.toList()) {
-                Files.delete(file);
+                Files.deleteIfExists(file);
             }
         }
     }
 
+    /** Whatever goes wrong here must not end the build. */
     private void hear(String line, long maven) {
-        locked(() -> {
-            Matcher module = MODULE.matcher(line);
-            Matcher next = ARTIFACT.matcher(line);
-            Matcher worthSaying = WORTH_SAYING.matcher(line);
-            if (next.matches()) {
-                artifact = next.group(1);
-            } else if (module.matches()) {
-                finishModule(maven);
-                modules.add(new Module(
-                        artifact,
-                        module.group(1),
-                        module.group(2) == null ? "1/1" : module.group(2),
-                        processes.usage()));
-            } else if (line.matches("\\[INFO\\] (Reactor Summary|BUILD ).*")) {
-                finishModule(maven);
-            } else if (ERROR.matcher(line).matches()) {
-                errors.add(line);
-            } else if (worthSaying.matches()) {
-                for (int i = 1; i <= worthSaying.groupCount(); i++) {
-                    if (worthSaying.group(i) != null) {
-                        say(worthSaying.group(i));
-                    }
+        try {
+            locked(() -> understand(line, maven));
+        } catch (RuntimeException e) {
+            say("Not understood: " + line + " (" + e + ")");
+        }
+    }
+
+    private void understand(String line, long maven) {
+        Matcher module = MODULE.matcher(line);
+        Matcher next = ARTIFACT.matcher(line);
+        Matcher worthSaying = WORTH_SAYING.matcher(line);
+        if (next.matches()) {
+            artifact = next.group(1);
+        } else if (module.matches()) {
+            finishModule(maven);
+            modules.add(new Module(
+                    artifact, module.group(1), module.group(2) == null ? "1/1" : module.group(2), processes.usage()));
+        } else if (line.matches("\\[INFO\\] (Reactor Summary|BUILD ).*")) {
+            finishModule(maven);
+        } else if (RESULT.matcher(line).matches()) {
+            results.add(line);
+        } else if (line.contains("--- surefire:") || line.contains("--- maven-surefire-plugin:")) {
+            surefireRan = true;
+        } else if (ERROR.matcher(line).matches()) {
+            errors.add(line);
+        } else if (worthSaying.matches()) {
+            for (int i = 1; i <= worthSaying.groupCount(); i++) {
+                if (worthSaying.group(i) != null) {
+                    say(worthSaying.group(i));
                 }
-            } else {
-                downloads.hear(line);
             }
-        });
+        } else {
+            downloads.hear(line);
+        }
     }
 
     private void finishModule(long maven) {

@@ -113,8 +113,8 @@ final class Processes {
         List<Long> found = new ArrayList<>();
         try (Stream<Path> files = Files.find(runs, 3, (path, attributes) -> path.endsWith("pid"))) {
             for (Path file : files.toList()) {
-                if (file.toString().contains("/build-" + maven + "-")) {
-                    found.add(Long.parseLong(Files.readString(file).strip()));
+                if (file.toString().matches(".*/build-\\d+-" + maven + "-\\d+/.*")) {
+                    found.add(Long.parseLong(Files.readString(file).strip().split("-")[0]));
                 }
             }
         } catch (IOException | UncheckedIOException | NumberFormatException e) {

@@ -13,6 +13,7 @@ final class Report {
 
     private static final int SLOWEST = 10;
     private static final int MOST_ERRORS = 40;
+    private static final int MOST_CRASHES = 5;
 
     private final Journals.Content content;
     private final List<Module> modules;
@@ -36,6 +37,10 @@ final class Report {
             Build.say("\nFailed");
             tests("failed")
                     .forEach(test -> Build.say("  " + test.type() + " " + test.name() + "\n      " + test.why()));
+            errors.stream()
+                    .filter(line -> line.matches(".*([Cc]rashed|ForkedBooter|timeout in the fork).*"))
+                    .limit(MOST_CRASHES)
+                    .forEach(Build::say);
             Build.say("Stack traces, threads, events of the locks and logs of the servers: target/failures");
         } else if (exitCode != 0) {
             errors.stream().limit(MOST_ERRORS).forEach(Build::say);

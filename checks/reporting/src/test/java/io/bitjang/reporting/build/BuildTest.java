@@ -15,6 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The face of the build, as a process of its own, over a script in place of Maven. */
 @Timeout(60)
@@ -75,9 +77,28 @@ class BuildTest {
 
     @Test
     void build_that_was_to_run_a_test_that_does_not_exist_is_red() throws Exception {
-        Told told = told(MODULES, "verify", "-Dtest=NoSuchTest");
+        String surefire = "echo '[INFO] --- surefire:3.6.1:test (default-test) @ bitjang-jpa ---'\n";
+        Told told = told(MODULES + surefire, "verify", "-Dtest=NoSuchTest");
         assertThat(told.exitCode()).isEqualTo(1);
         assertThat(told.text()).contains("NO TEST HAS RUN", "NoSuchTest");
+
+        String result = "echo '[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0'\n";
+        Told ran = told(MODULES + surefire + result, "verify", "-Dtest=ATest");
+        assertThat(ran.exitCode()).isZero();
+        assertThat(ran.text()).contains("Tests run: 3");
+    }
+
+    @Test
+    void second_build_in_the_same_place_is_refused() throws Exception {
+        Process first = start("echo >\"$journal/../here\"; exec sleep 600\n");
+        while (!Files.exists(root.resolve("target/build/here"))) {
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
+        Told second = told(MODULES);
+        first.destroy();
+        assertThat(second.exitCode()).isEqualTo(1);
+        assertThat(second.text()).contains("Another build runs in " + root);
+        assertThat(first.waitFor(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
@@ -86,8 +107,9 @@ class BuildTest {
         assertThat(told(MODULES).text()).doesNotContain("once");
     }
 
-    @Test
-    void whoever_ends_it_ends_maven_too() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whoever_ends_it_ends_maven_too(boolean forcibly) throws Exception {
         Process process = start("echo $$ >\"$journal/../pid\"; echo '[INFO] here'; exec sleep 600\n");
         Path pid = root.resolve("target/build/pid");
         while (!Files.exists(pid) || Files.readString(pid).isBlank()) {
@@ -95,7 +117,11 @@ class BuildTest {
         }
         ProcessHandle maven =
                 ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow();
-        process.destroy();
+        if (forcibly) {
+            process.destroyForcibly();
+        } else {
+            process.destroy();
+        }
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
         assertThat(maven.onExit()).succeedsWithin(Duration.ofSeconds(10));
     }
