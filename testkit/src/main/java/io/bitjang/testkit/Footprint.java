@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,19 +50,29 @@ record Footprint(Map<TestDatabase, Use> databases, Set<Thread> threads) {
         }
     }
 
-    static Footprint now(LeakCheck.Monitors monitors) throws SQLException {
+    static Footprint now(Iterable<SessionMonitor> monitors) throws SQLException {
         return take(monitors, true);
     }
 
-    private static Footprint take(LeakCheck.Monitors monitors, boolean afresh) throws SQLException {
+    private static Footprint take(Iterable<SessionMonitor> monitors, boolean afresh) throws SQLException {
         Map<TestDatabase, Use> uses = new LinkedHashMap<>();
-        for (SessionMonitor monitor : monitors.all()) {
+        for (SessionMonitor monitor : monitors) {
             uses.put(monitor.database(), use(monitor, afresh));
         }
-        Set<Thread> threads = Thread.getAllStackTraces().keySet().stream()
+        return new Footprint(uses, threads());
+    }
+
+    /** Without their stacks, for which the JVM would have to stop all of them. */
+    private static Set<Thread> threads() {
+        ThreadGroup all = Thread.currentThread().getThreadGroup();
+        while (all.getParent() != null) {
+            all = all.getParent();
+        }
+        Thread[] found = new Thread[all.activeCount() * 2 + 100];
+        int count = all.enumerate(found);
+        return Arrays.stream(found, 0, count)
                 .filter(thread -> thread.isAlive() && thread.getName().startsWith(THREADS))
                 .collect(Collectors.toSet());
-        return new Footprint(uses, threads);
     }
 
     private static Use use(SessionMonitor monitor, boolean afresh) throws SQLException {
@@ -75,7 +86,8 @@ record Footprint(Map<TestDatabase, Use> databases, Set<Thread> threads) {
     }
 
     /** Pools fill themselves in the background: the numbers count when each pool has as many connections as it wants. */
-    static Footprint settled(LeakCheck.Monitors monitors, Duration patience) throws SQLException, InterruptedException {
+    static Footprint settled(Iterable<SessionMonitor> monitors, Duration patience)
+            throws SQLException, InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
         Footprint footprint = take(monitors, false);
         while (footprint.isFilling() && System.nanoTime() < deadline) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  *   <li>a thread whose name starts with {@code bitjang-}
  * </ul>
  *
- * <p>Only connections of this JVM count. What is about to end is waited for, three seconds at most unless the JUnit configuration
+ * <p>Only connections of this JVM count, and for a test with {@link OnDatabase} only those to its database. What is about to end is waited for, three seconds at most unless the JUnit configuration
  * parameter {@code bitjang.leakcheck.patience.millis} says otherwise. Use it with {@code @ExtendWith(LeakCheck.class)}; tests that
  * share a database must not run at the same time.
  */
@@ -62,7 +62,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback, Bef
         if (before == null) {
             return;
         }
-        Monitors monitors = monitors(context);
+        Iterable<SessionMonitor> monitors = monitors(context);
         long deadline = System.nanoTime() + patience(context).toNanos();
         List<String> leaks = leaks(before, monitors);
         while (!leaks.isEmpty() && System.nanoTime() < deadline) {
@@ -87,7 +87,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback, Bef
                 .orElse(Duration.ofSeconds(3));
     }
 
-    private static List<String> leaks(Footprint before, Monitors monitors) {
+    private static List<String> leaks(Footprint before, Iterable<SessionMonitor> monitors) {
         try {
             return Footprint.now(monitors).beyond(before);
         } catch (SQLException e) {
@@ -95,10 +95,11 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback, Bef
         }
     }
 
-    private static Monitors monitors(ExtensionContext context) {
-        return context.getRoot()
+    private static Iterable<SessionMonitor> monitors(ExtensionContext context) {
+        Monitors monitors = context.getRoot()
                 .getStore(NAMESPACE)
                 .computeIfAbsent(Monitors.class, type -> new Monitors(), Monitors.class);
+        return OnDatabaseExtension.database(context).map(monitors::of).orElseGet(monitors::all);
     }
 
     /** A monitor for each database that was started so far; closed by JUnit in the end. */
@@ -109,6 +110,11 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback, Bef
         Iterable<SessionMonitor> all() {
             Running.all().forEach(database -> monitors.computeIfAbsent(database, SessionMonitor::new));
             return monitors.values();
+        }
+
+        /** A test that is bound to a database uses no other. */
+        Iterable<SessionMonitor> of(String database) {
+            return List.of(monitors.computeIfAbsent(TestDatabases.byName(database), SessionMonitor::new));
         }
 
         @Override

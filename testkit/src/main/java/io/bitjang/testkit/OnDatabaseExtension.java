@@ -46,7 +46,7 @@ final class OnDatabaseExtension implements ExecutionCondition, ParameterResolver
     }
 
     /** The innermost annotation: of the method, the class, or a class around it. */
-    private static Optional<String> database(ExtensionContext context) {
+    static Optional<String> database(ExtensionContext context) {
         for (Optional<ExtensionContext> at = Optional.of(context);
                 at.isPresent();
                 at = at.get().getParent()) {

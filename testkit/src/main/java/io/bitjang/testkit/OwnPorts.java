@@ -17,6 +17,7 @@ final class OwnPorts {
 
     private static final int LOCAL_ADDRESS = 1;
     private static final int INODE = 9;
+    private static final String TIME_WAIT = " 06 ";
 
     private OwnPorts() {}
 
@@ -28,8 +29,10 @@ final class OwnPorts {
             for (String table : new String[] {"tcp", "tcp6"}) {
                 Path path = Path.of("/proc/self/net", table);
                 if (Files.exists(path)) {
+                    // thousands of closed connections may linger there
                     Files.readAllLines(path).stream()
                             .skip(1)
+                            .filter(line -> !line.contains(TIME_WAIT))
                             .map(line -> line.strip().split("\\s+"))
                             .filter(fields -> inodes.contains(fields[INODE]))
                             .forEach(fields -> ports.add(port(fields[LOCAL_ADDRESS])));

@@ -44,7 +44,7 @@ final class SessionMonitor implements AutoCloseable {
 
     private List<Sessions.Session> filtered(Connection by, boolean afresh) throws SQLException {
         List<Sessions.Session> all = sessions.others(by);
-        if (portsAreSeen) {
+        if (portsAreSeen && !all.isEmpty()) {
             Set<Integer> ports = OwnPorts.find().orElseThrow();
             all = all.stream()
                     .filter(session -> ports.contains(session.clientPort()))

@@ -200,18 +200,21 @@ public abstract class StatementCountContract extends OnObservedLocks {
         cost("release of a group", 1, () -> group.get(0).close());
     }
 
-    /** Ten groups of a hundred: taken in no time, so that they are due together. */
+    /** A hundred alone and nine groups of a hundred: taken in no time, so that they are due together. */
     @Test
     void a_thousand_locks_are_renewed_in_one_statement() throws Exception {
-        int groups = 10;
+        Duration lasting = Duration.ofMillis(4500);
         int locks = 1000;
         List<Lease> held = new ArrayList<>();
-        for (int group = 0; group < groups; group++) {
-            String[] names = new String[locks / groups];
+        for (int group = 0; group < 9; group++) {
+            String[] names = new String[100];
             for (int i = 0; i < names.length; i++) {
                 names[i] = name("many" + group + "-" + i);
             }
-            held.add(node.leaseAll(names).lasting(Duration.ofMillis(4500)).acquire(Wait.none()));
+            held.add(node.leaseAll(names).lasting(lasting).acquire(Wait.none()));
+        }
+        for (int i = 0; i < 100; i++) {
+            held.add(node.lease(name("alone" + i)).lasting(lasting).acquire(Wait.none()));
         }
 
         int statements = 0;

@@ -13,7 +13,6 @@ final class Report {
 
     private static final int SLOWEST = 10;
     private static final int MOST_ERRORS = 40;
-    private static final int MOST_CRASHES = 5;
 
     private final Journals.Content content;
     private final List<Module> modules;
@@ -37,15 +36,21 @@ final class Report {
             Build.say("\nFailed");
             tests("failed")
                     .forEach(test -> Build.say("  " + test.type() + " " + test.name() + "\n      " + test.why()));
-            errors.stream()
-                    .filter(line -> line.matches(".*([Cc]rashed|ForkedBooter|timeout in the fork).*"))
-                    .limit(MOST_CRASHES)
-                    .forEach(Build::say);
             Build.say("Stack traces, threads, events of the locks and logs of the servers: target/failures");
-        } else if (exitCode != 0) {
-            errors.stream().limit(MOST_ERRORS).forEach(Build::say);
+        }
+        if (exitCode != 0 && errors.stream().anyMatch(Report::isNoTest)) {
+            errors.stream()
+                    .dropWhile(line -> !isNoTest(line))
+                    .limit(MOST_ERRORS)
+                    .forEach(Build::say);
         }
         Build.say(Build.format("%n%s %.0f s", exitCode == 0 ? "Done in" : "Ended after", seconds));
+    }
+
+    /** Something else than a red test, which is told already. */
+    private static boolean isNoTest(String line) {
+        return line.matches(".*(COMPILATION ERROR|Non-resolvable|[Cc]rashed|timeout in the fork|Error: ).*")
+                || (line.contains("Failed to execute goal") && !line.contains("There are test failures"));
     }
 
     private Stream<Journals.Test> tests(String outcome) {

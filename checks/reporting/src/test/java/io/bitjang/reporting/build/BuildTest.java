@@ -59,10 +59,14 @@ class BuildTest {
     }
 
     @Test
-    void what_maven_complains_of_is_shown_when_no_test_failed() throws Exception {
-        Told told = told(MODULES + "echo '[ERROR] A.java:[3,4] not a statement'; exit 3\n");
+    void what_maven_complains_of_is_shown_beside_red_tests() throws Exception {
+        Told told = told(MODULES + test("h2", "failed", "expected 1 but was 2") + """
+                echo '[ERROR] COMPILATION ERROR : '
+                echo '[ERROR] A.java:[3,4] not a statement'
+                exit 3
+                """);
         assertThat(told.exitCode()).isEqualTo(3);
-        assertThat(told.text()).contains("[ERROR] A.java:[3,4] not a statement");
+        assertThat(told.text()).contains("[ERROR] A.java:[3,4] not a statement", "expected 1 but was 2");
     }
 
     @Test

@@ -64,8 +64,8 @@ class MigrationsTest {
     @ValueSource(strings = {"h2", "mariadb", "mysql", "postgresql"})
     void the_script_for_flyway_is_that_of_the_core(String vendor) throws IOException {
         assertThat(Files.readString(Path.of("src/main/resources/io/bitjang/flyway/" + vendor + "/R__bitjang.sql")))
-                .isEqualTo(Files.readString(Path.of(
-                        "../../core/src/main/resources/io/bitjang/schema/" + vendor + "/V1__bitjang.sql")));
+                .isEqualTo(Files.readString(
+                        Path.of("../../core/src/main/resources/io/bitjang/schema/" + vendor + "/V1__bitjang.sql")));
     }
 
     @ParameterizedTest(allowZeroInvocations = true)
