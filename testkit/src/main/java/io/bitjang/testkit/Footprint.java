@@ -59,11 +59,11 @@ record Footprint(Map<TestDatabase, Use> databases, Set<Thread> threads) {
         for (SessionMonitor monitor : monitors) {
             uses.put(monitor.database(), use(monitor, afresh));
         }
-        return new Footprint(uses, threads());
+        return new Footprint(uses, ownThreads());
     }
 
     /** Without their stacks, for which the JVM would have to stop all of them. */
-    private static Set<Thread> threads() {
+    private static Set<Thread> ownThreads() {
         ThreadGroup all = Thread.currentThread().getThreadGroup();
         while (all.getParent() != null) {
             all = all.getParent();
