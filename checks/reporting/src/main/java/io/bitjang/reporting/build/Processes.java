@@ -47,7 +47,16 @@ final class Processes {
         return peakMegabytes;
     }
 
+    /** A process that ends between two looks at the list may be in it twice, as itself and with its parent: the lower sum counts. */
     void look(long maven) {
+        Usage one = count(maven);
+        Usage other = count(maven);
+        Usage lower = one.jvms + one.servers < other.jvms + other.servers ? one : other;
+        // one that has ended takes its time along, until its parent has counted it
+        usage = new Usage(Math.max(usage.jvms, lower.jvms), Math.max(usage.servers, lower.servers));
+    }
+
+    private Usage count(long maven) {
         Map<Long, List<Line>> children = new HashMap<>();
         Map<Long, Line> all = new HashMap<>();
         for (Line line : list()) {
@@ -56,14 +65,13 @@ final class Processes {
         }
         List<Line> jvms = below(List.of(maven), all, children);
         List<Line> servers = below(servers(maven), all, children);
-        // a process that ends takes its time along, until its parent has counted it
-        usage = new Usage(Math.max(usage.jvms, seconds(jvms)), Math.max(usage.servers, seconds(servers)));
         peakMegabytes = Math.max(
                 peakMegabytes,
                 Stream.concat(jvms.stream(), servers.stream())
                                 .mapToLong(Processes::kilobytes)
                                 .sum()
                         / 1000);
+        return new Usage(seconds(jvms), seconds(servers));
     }
 
     private static double seconds(List<Line> lines) {

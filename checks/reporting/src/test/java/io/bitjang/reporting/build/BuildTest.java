@@ -116,7 +116,10 @@ class BuildTest {
     void whoever_ends_it_ends_maven_too(boolean forcibly) throws Exception {
         Process process = start("echo $$ >\"$journal/../pid\"; echo '[INFO] here'; exec sleep 600\n");
         Path pid = root.resolve("target/build/pid");
-        while (!Files.exists(pid) || Files.readString(pid).isBlank()) {
+        Path watched = root.resolve("target/build/maven.log");
+        while (!Files.exists(watched)
+                || !Files.exists(pid)
+                || Files.readString(pid).isBlank()) {
             TimeUnit.MILLISECONDS.sleep(10);
         }
         ProcessHandle maven =
