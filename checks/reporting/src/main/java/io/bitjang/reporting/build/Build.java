@@ -42,7 +42,7 @@ public final class Build {
             Pattern.compile("\\[\\w+\\] Tests run: [1-9]\\d*, Failures: \\d+, Errors: \\d+, Skipped: \\d+");
     private static final String GUARDIAN =
             "trap '' INT HUP TERM QUIT; read -r maven && { read -r order || kill -TERM $maven; }";
-    private static final int EVERY_SECONDS = 10;
+    private static final int EVERY_SECONDS = Integer.getInteger("bitjang.build.seconds", 10);
     private static final int END_SECONDS = 20;
 
     private final ReentrantLock lock = new ReentrantLock();

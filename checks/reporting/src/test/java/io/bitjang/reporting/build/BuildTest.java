@@ -70,12 +70,12 @@ class BuildTest {
     }
 
     @Test
-    void every_ten_seconds_one_reads_how_far_it_is_and_what_is_downloaded() throws Exception {
+    void now_and_then_one_reads_how_far_it_is_and_what_is_downloaded() throws Exception {
         Told told = told(MODULES
                 + "echo '[INFO] Downloaded from central: repo/a/b/1/b-1.jar (12 MB at 3 MB/s)'\n"
                 + "printf 'total\\tbitjang-jpa\\tmysql\\t40\\n' >>\"$journal/a.tsv\"\n"
                 + test("mysql", "passed", "")
-                + "sleep 11; echo '[INFO] BUILD SUCCESS'\n");
+                + "sleep 3; echo '[INFO] BUILD SUCCESS'\n");
         assertThat(told.text()).contains("JPA: MySQL 1/40").contains("downloaded 1 files, 12 MB");
     }
 
@@ -150,6 +150,7 @@ class BuildTest {
         Files.setPosixFilePermissions(build, PosixFilePermissions.fromString("rwxr-xr-x"));
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Dbitjang.build.seconds=1",
                 "-cp",
                 "target/classes",
                 Build.class.getName(),
