@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Tag;
 
 /**
  * A test that must run while no other test runs on the machine, because it measures a time, a share or a rate that depends on how busy
- * the machine is. It has the tag {@code alone}, by which a build can leave it out of what runs side by side and run it afterwards.
+ * the machine is. It has the tag {@code alone}, on which JUnit does not act by itself: with Surefire, exclude the group {@code alone}
+ * from the run with several forks, and run it in a second execution with one.
  *
  * <p>Such a test makes the build longer, so there should be few of them: a test that waits for an event doesn't need this.
  */

@@ -6,20 +6,22 @@ import java.util.stream.Collectors;
 
 /**
  * The databases of this JVM's tests. Each is started when it is first asked for, once, on a free port of 127.0.0.1, and ends with
- * the JVM, even one that is killed.
+ * the JVM, even if the JVM is killed, unless {@code bitjang.testkit.shared} says otherwise.
  *
  * <p>The binaries of PostgreSQL and MariaDB come as artifacts on the test class path, those of MySQL as a zip; all are unpacked once
  * per user. System properties:
  *
  * <ul>
  *   <li>{@code bitjang.testkit.databases}: the databases to test on, separated by commas; all four by default
- *   <li>{@code bitjang.testkit.<name>.url}, {@code .user}, {@code .password}: a server of your own instead of one that is started
+ *   <li>{@code bitjang.testkit.<name>.url}, {@code .user}, {@code .password}: a server of your own instead of one that is started;
+ *       only one JVM at a time may test on it
  *   <li>{@code bitjang.testkit.mysql.zip}: the path of MySQL's zip; by default it is looked for in the local Maven repository
  *   <li>{@code bitjang.testkit.cache}: where to unpack; by default {@code ~/.cache/bitjang/testkit}
  *   <li>{@code bitjang.testkit.durable}: {@code true} to let every commit reach the disk, as a benchmark must
- *   <li>{@code bitjang.testkit.shared}: {@code build} to share servers with the other JVMs of the same Maven build, on Linux: each JVM
- *       has its own while it runs, and leaves it to the next one, emptied; all end with Maven. A number is the id of another process
- *       whose end is theirs
+ *   <li>{@code bitjang.testkit.shared}: with {@code build}, the JVMs of one Maven build use the same servers, one JVM after the other. A JVM
+ *       has a server to itself while it runs; the next one gets it with an empty database. The servers end with Maven. A process id
+ *       instead of {@code build} ties them to that process. This works on Linux; elsewhere, and with {@code durable}, each JVM
+ *       starts its own
  * </ul>
  *
  * <p>Every server lives in a time zone of its own, so that a test notices code that depends on it.

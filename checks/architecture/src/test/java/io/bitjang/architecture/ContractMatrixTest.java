@@ -9,6 +9,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
+import io.bitjang.testkit.Alone;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -112,6 +113,28 @@ class ContractMatrixTest {
                         .map(JavaClass::getSimpleName))
                 .contains("ContractMatrixTest")
                 .allMatch(name -> name.endsWith("Test"));
+    }
+
+    /** Only that module has the second run of tests that must be alone; elsewhere they would run never. */
+    @Test
+    void tests_that_must_run_alone_are_in_the_module_that_runs_them_so() {
+        String[] there = {"io.bitjang.testkit.contract..", "io.bitjang.contracts.."};
+        JavaClasses tests = Modules.allTests();
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(there)
+                .should()
+                .beAnnotatedWith(Alone.class)
+                .check(tests);
+        noMethods()
+                .that()
+                .areDeclaredInClassesThat()
+                .resideOutsideOfPackages(there)
+                .should()
+                .beAnnotatedWith(Alone.class)
+                .check(tests);
+        assertThat(tests.stream().flatMap(type -> type.getMethods().stream()))
+                .anyMatch(method -> method.isAnnotatedWith(Alone.class));
     }
 
     @Test

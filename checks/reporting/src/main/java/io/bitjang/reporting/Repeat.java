@@ -37,7 +37,7 @@ public final class Repeat implements TestExecutionListener {
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
                 .selectors(selectors)
                 .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
-                .configurationParameter("junit.jupiter.execution.timeout.testable.method.default", "2 m")
+                .configurationParameter("junit.jupiter.execution.timeout.testable.method.default", "3 m")
                 .build();
         Repeat repeat = new Repeat();
         Launcher launcher = LauncherFactory.create();
