@@ -45,7 +45,7 @@ class ContractMatrixTest {
             Map.entry(
                     "QueueContract",
                     "WaitQueue inside a process; WaitingContract and LineContract have other processes"),
-            Map.entry("QuietContract", "nothing is sent: timers, Workers and WaitQueue"),
+            Map.entry("QuietContract", "when timers, Workers and gates send nothing any more, not what they send"),
             Map.entry(
                     "RenewerContract", "rounds, failures and deadlines of Renewer; RenewalContract has the statements"),
             Map.entry("SessionDeadlockContract", "circles inside a process are found by Turns without the server"),

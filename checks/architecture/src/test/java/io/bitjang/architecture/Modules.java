@@ -42,9 +42,10 @@ final class Modules {
     static JavaClasses allTests() {
         return new ClassFileImporter()
                 .importPaths(Stream.concat(
-                                modules().stream().map(module -> module.resolve("target/test-classes")),
+                                modules().stream()
+                                        .filter(module -> Files.isDirectory(module.resolve("src/test/java")))
+                                        .map(module -> existing(module + "/target/test-classes")),
                                 Stream.of(existing("testkit/target/classes")))
-                        .filter(Files::isDirectory)
                         .toList());
     }
 

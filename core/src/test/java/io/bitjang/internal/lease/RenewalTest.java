@@ -246,7 +246,7 @@ class RenewalTest extends OnH2 {
         Attempts.Outcome outcome = taken(JOB, request(), THIRD);
         Gate gate = gate();
         seen.before(sql -> gate.pass());
-        Duration left = Duration.ofMillis(300);
+        Duration left = Duration.ofSeconds(2);
         LeaseHandle lease = granted(JOB, request(), outcome, LONG.minus(left));
         gate.untilReached();
         // the renewal is with the database: the timer tells

@@ -118,8 +118,8 @@ public abstract class EventsContract extends OnOwnTables {
     void a_lease_whose_row_is_locked_is_told_as_at_risk_and_then_as_renewed() throws Exception {
         Locks node = listening(told::add);
         // H2 waits up to two seconds for a locked row before it says so, and the first renewal comes after a third
-        Duration lasting = database.name().equals("h2") ? Duration.ofSeconds(6) : Duration.ofSeconds(3);
-        Lease lease = node.lease("job").lasting(lasting).tryAcquire().orElseThrow();
+        Lease lease =
+                node.lease("job").lasting(Duration.ofSeconds(6)).tryAcquire().orElseThrow();
         Connection blocker = transaction();
         lockRow(blocker, "job");
 

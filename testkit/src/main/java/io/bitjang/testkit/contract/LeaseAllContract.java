@@ -19,6 +19,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Several locks together: all or nothing, and never a deadlock. */
@@ -313,5 +314,16 @@ public abstract class LeaseAllContract extends OnObservedLocks {
         for (Crew.Job<Integer> job : jobs) {
             assertThat(job.result()).isEqualTo(rounds);
         }
+    }
+
+    @Test
+    void as_many_as_are_allowed_are_taken_and_freed_together() {
+        List<LockName> most =
+                IntStream.range(0, 500).mapToObj(i -> lockName("most" + i)).toList();
+        try (Lease lease = locks.leaseAll(most).acquire(Wait.none())) {
+            assertThat(lease.names()).hasSize(500);
+            assertThat(other.lease(most.get(499)).tryAcquire()).isEmpty();
+        }
+        other.leaseAll(most).acquire(Wait.none()).close();
     }
 }

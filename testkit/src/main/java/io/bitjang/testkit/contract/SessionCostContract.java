@@ -161,6 +161,9 @@ public abstract class SessionCostContract extends OnObservedLocks {
                 TimeUnit.MILLISECONDS.sleep(400);
                 return source.statements().isEmpty();
             });
+            source.reset();
+            TimeUnit.MILLISECONDS.sleep(600);
+            assertThat(source.statements()).isEmpty();
         }
 
         held.forEach(SessionLock.Hold::close);

@@ -224,12 +224,15 @@ public abstract class StatementCountContract extends OnObservedLocks {
         // one is looked at.
         for (int round = 0; round < 8 && (statements != 1 || renewed != locks); round++) {
             events.clear();
-            statements = spent(() -> Crew.eventually("renewed", () -> count(Kind.RENEWED) >= locks));
+            seen.reset();
+            Crew.eventually("renewed", () -> count(Kind.RENEWED) >= locks);
             renewed = count(Kind.RENEWED);
+            statements = seen.statements().size();
         }
 
         assertThat(statements).as("%s", seen.statements()).isEqualTo(1);
         assertThat(renewed).isEqualTo(locks);
+        assertThat(seen.maxOpen()).as("connections at a time").isOne();
         assertThat(held).allMatch(Lease::isHeld);
     }
 

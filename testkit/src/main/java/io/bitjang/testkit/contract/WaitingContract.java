@@ -218,8 +218,13 @@ public abstract class WaitingContract extends OnObservedLocks {
         held.guard(pin);
         held.close();
 
-        var waiter = crew.start(() -> other.lease(name("job")).acquire(Wait.upTo(Duration.ofMillis(400))));
-        assertThatThrownBy(waiter::result).isInstanceOf(AlreadyLockedException.class);
+        var waiter = crew.start(() -> {
+            long began = System.nanoTime();
+            assertThatThrownBy(() -> other.lease(name("job")).acquire(Wait.upTo(Duration.ofMillis(400))))
+                    .isInstanceOf(AlreadyLockedException.class);
+            return Duration.ofNanos(System.nanoTime() - began);
+        });
+        assertThat(waiter.result()).isBetween(Duration.ofMillis(395), Duration.ofSeconds(15));
 
         pin.commit();
         other.lease(name("job")).acquire(Wait.upTo(Crew.PATIENCE)).close();

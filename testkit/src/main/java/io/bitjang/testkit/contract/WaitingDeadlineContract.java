@@ -82,7 +82,7 @@ public abstract class WaitingDeadlineContract extends OnObservedLocks {
     @Test
     void a_wait_ends_at_its_deadline_when_the_database_hangs_later() throws Exception {
         Lease held = other.lease(name("job")).acquire(Wait.none());
-        var waiter = crew.start(() -> node.lease(name("job")).acquire(Wait.upTo(LIMIT)));
+        var waiter = crew.start(() -> node.lease(name("job")).acquire(Wait.upTo(Duration.ofSeconds(2))));
         waiter.untilItWaits();
         hang();
 
