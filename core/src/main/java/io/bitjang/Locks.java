@@ -17,6 +17,7 @@ import io.bitjang.internal.session.SessionSettings;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockListener;
@@ -26,6 +27,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -76,10 +78,13 @@ public final class Locks implements AutoCloseable {
     private final SessionEngine sessions;
     private final List<Workers> workers;
 
-    private Locks(LeaseEngine engine, SessionEngine sessions, List<Workers> workers) {
+    private final Duration closeTimeout;
+
+    private Locks(LeaseEngine engine, SessionEngine sessions, List<Workers> workers, Duration closeTimeout) {
         this.engine = engine;
         this.sessions = sessions;
         this.workers = workers;
+        this.closeTimeout = closeTimeout;
         this.manager = new OfflineLocks(engine);
         this.distLock = new OwnerLocks(engine);
         this.admin = new Operator(engine, sessions::here);
@@ -140,12 +145,18 @@ public final class Locks implements AutoCloseable {
         return admin;
     }
 
-    /** Gives back all leases and session locks, fails those who wait, ends the threads. Offline locks and locks by owner stay. */
+    /**
+     * Gives back all leases and session locks, fails those who wait, ends the threads. Offline locks and locks by owner stay. A database
+     * that does not answer is waited for {@linkplain Builder#closeTimeout for two seconds}; the log then names the leases that are left to
+     * expire.
+     */
     @Override
     public void close() {
-        sessions.close();
-        engine.close();
-        workers.forEach(Workers::close);
+        Deadline end = Deadline.in(closeTimeout);
+        CompletableFuture<Void> sessionsClosed = sessions.close(end);
+        engine.close(end);
+        sessionsClosed.join();
+        workers.forEach(each -> each.close(end));
     }
 
     /** Settings for a {@link Locks}. Not thread-safe. */
@@ -165,6 +176,7 @@ public final class Locks implements AutoCloseable {
         private DataSource sessionDataSource;
         private int sessionWaiters = 1;
         private int maxSessionLocks = 10_000;
+        private Duration closeTimeout = Duration.ofSeconds(2);
 
         private Builder(DataSource dataSource) {
             this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
@@ -251,6 +263,12 @@ public final class Locks implements AutoCloseable {
             return this;
         }
 
+        /** How long {@link Locks#close} waits at most for a database that does not answer; 2 seconds by default. */
+        public Builder closeTimeout(Duration longest) {
+            this.closeTimeout = Limits.duration("time to close", longest);
+            return this;
+        }
+
         /** Adds one who hears of every event. */
         public Builder listener(LockListener listener) {
             listeners.add(Objects.requireNonNull(listener, "listener"));
@@ -289,7 +307,8 @@ public final class Locks implements AutoCloseable {
                             new SessionSettings(owner, sessionWaiters, maxSessionLocks),
                             sessionWorkers,
                             events),
-                    List.of(workers, sessionWorkers));
+                    List.of(workers, sessionWorkers),
+                    closeTimeout);
         }
     }
 }

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.spi.LockEvent.Kind;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Locks by owner: only they let an owner enter again. */
@@ -79,6 +82,59 @@ class OwnerLockTest extends OnH2 {
         down();
 
         assertThatThrownBy(() -> tryLock(node, "kim", LONG)).isInstanceOf(LockingFailException.class);
+    }
+
+    /** The answer of the attempt and all that is tried then are lost; the lock is taken all the same. */
+    private void takeWithoutKnowing() {
+        loseAnswerAndStayDown();
+        assertThatThrownBy(() -> tryLock(node, "kim", LONG)).isInstanceOf(LockingFailException.class);
+    }
+
+    private void loseAnswerAndStayDown() {
+        seen.after(sql -> {
+            down();
+            throw new SQLException("The answer is lost", "08006");
+        });
+    }
+
+    @Test
+    void lock_taken_again_after_an_answer_was_lost_is_not_given_back_behind_its_owner() throws Exception {
+        takeWithoutKnowing();
+        Thread test = Thread.currentThread();
+        CountDownLatch triedToRelease = new CountDownLatch(2);
+        seen.up();
+        // those in the background do nothing until the lock was taken again
+        Gate again = gate();
+        seen.before(sql -> {
+            if (Thread.currentThread() != test) {
+                again.pass();
+            }
+        });
+        seen.after(sql -> {
+            if (Thread.currentThread() != test) {
+                triedToRelease.countDown();
+            }
+        });
+
+        assertThat(tryLock(node, "kim", LONG)).isTrue();
+        long fence = Long.parseLong(column("fence", BATCH));
+        again.close();
+        assertThat(triedToRelease.await(30, TimeUnit.SECONDS)).isTrue();
+
+        assertThat(tryLock(other, "lee", LONG)).isFalse();
+        assertThat(column("fence", BATCH)).isEqualTo(String.valueOf(fence));
+        node.distLock().unlock("batch", "kim");
+        assertThat(tryLock(other, "lee", LONG)).isTrue();
+    }
+
+    @Test
+    void lock_whose_answer_was_lost_is_given_back_if_its_owner_does_not_take_it_again() throws Exception {
+        takeWithoutKnowing();
+        assertThat(tryLock(other, "lee", LONG)).isFalse();
+
+        seen.up();
+
+        eventually("it is free", () -> tryLock(other, "lee", LONG));
     }
 
     @Test

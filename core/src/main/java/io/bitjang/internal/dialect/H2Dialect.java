@@ -95,7 +95,7 @@ final class H2Dialect implements Dialect {
                 wanted = CASE WHEN l.wanted = :me THEN 0 ELSE l.wanted END,
                 taken_from = CASE WHEN l.lock_id IS NOT NULL THEN l.owner END
               WHEN MATCHED AND l.owner = v.again THEN UPDATE SET
-                expires_at = GREATEST(l.expires_at, %2$s + v.micros), note = v.note
+                expires_at = GREATEST(l.expires_at, %2$s + v.micros), reentered = l.fence, note = v.note
               WHEN NOT MATCHED THEN INSERT (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
                 VALUES (v.type, v.id, v.lock_id, v.owner, %2$s, v.reserve, %2$s, %2$s + v.micros, v.note)) l
             UNION ALL

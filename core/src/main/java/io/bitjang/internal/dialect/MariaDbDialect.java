@@ -44,6 +44,7 @@ final class MariaDbDialect extends MySqlFamily {
             INSERT INTO %1$s (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
             VALUES (:type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %2$s + :micros, :note)
             ON DUPLICATE KEY UPDATE
+                reentered = IF(lock_id IS NOT NULL AND expires_at > %2$s AND owner = :again, fence, reentered),
                 fence = IF(lock_id IS NULL OR expires_at <= %2$s, GREATEST(fence + reserved + 1, %2$s), fence),
                 reserved = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(reserved), reserved),
                 acquired_at = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(acquired_at), acquired_at),

@@ -116,6 +116,7 @@ final class PostgresDialect implements Dialect {
                 acquired_at = CASE WHEN %5$s THEN l.acquired_at ELSE %2$s END,
                 expires_at = CASE WHEN %5$s THEN greatest(l.expires_at, %2$s + :micros) ELSE %2$s + :micros END,
                 taken_from = CASE WHEN l.lock_id IS NOT NULL AND l.expires_at <= %2$s THEN l.owner END,
+                reentered = CASE WHEN %5$s THEN l.fence ELSE l.reentered END,
                 owner = excluded.owner, note = excluded.note, forced = NULL,
                 wanted = CASE WHEN l.wanted = :me THEN 0 ELSE l.wanted END
                WHERE l.lock_id IS NULL OR l.expires_at <= %2$s OR l.owner = :again

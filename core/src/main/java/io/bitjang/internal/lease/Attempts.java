@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.lease;
 
+import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.internal.sql.Answer;
@@ -98,8 +99,11 @@ final class Attempts {
         try {
             // several locks are taken all or none: one tells for all
             Optional<LockRow> row = resolvePatiently(names.get(0), claim.secret());
-            if (row.isPresent()) {
-                return Answer.of(row.get(), claim);
+            Answer found = row.isEmpty()
+                    ? Answer.refused(null)
+                    : names.size() == 1 ? Answer.of(row.get(), claim) : store.grantedAll(names, claim);
+            if (found.granted()) {
+                return found;
             }
         } catch (DatabaseException e) {
             cause.addSuppressed(e);
@@ -108,6 +112,9 @@ final class Attempts {
                     names.get(0),
                     "could not be taken, and what became of the attempt is not known (if it was granted, it is given back)",
                     cause);
+        } catch (LockException interrupted) {
+            late.add(names, claim.secret(), claim.micros());
+            throw interrupted;
         }
         late.add(names, claim.secret(), claim.micros());
         return Answer.refused(null);

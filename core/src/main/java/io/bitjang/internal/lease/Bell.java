@@ -2,6 +2,7 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
+import io.bitjang.internal.time.Deadline;
 import java.util.List;
 
 /** How those who wait hear from the database that a lock was freed. Where they can't, the poller does the work. Thread-safe. */
@@ -27,5 +28,5 @@ interface Bell {
     default void freed(List<LockName> names) {}
 
     /** It rings no more. */
-    void close();
+    void close(Deadline end);
 }

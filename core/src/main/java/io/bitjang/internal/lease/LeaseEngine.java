@@ -2,6 +2,7 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.Lease;
+import io.bitjang.LockDeadlockException;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
@@ -13,18 +14,17 @@ import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
-import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,8 +42,6 @@ import org.jspecify.annotations.Nullable;
 public final class LeaseEngine {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
-
-    private static final int BATCH = 1000;
 
     final LockStore store;
     final GuardSql guard;
@@ -172,9 +170,9 @@ public final class LeaseEngine {
         names.forEach(name -> heldHere.put(name, lease));
         renewer.add(lease);
         if (closed.get() && lease.endQuietly()) {
-            giveBack(names.stream()
-                    .map(name -> new Listed(name, lease.key().secret(), 0))
-                    .toList());
+            // too late for those who close: on this thread, because the others are about to end
+            late.addHeld(names, lease.key().secret(), lease.request().duration(), 0);
+            late.tryAll();
             requireOpen();
         }
         return lease;
@@ -200,13 +198,32 @@ public final class LeaseEngine {
     /** Waits on the calling thread. */
     Lease acquire(List<LockName> names, Request request, Wait wait) {
         requireOpen();
+        names.forEach(this::requireNotOwn);
         LeaseWaiter waiter = new LeaseWaiter(names, request, wait);
         enqueue(waiter);
         try {
-            return waiter.await();
+            return waiter.await().heldByThisThread();
         } finally {
             waiting.left(waiter);
         }
+    }
+
+    /** A thread that waits for what it has itself would wait in vain: nobody else can give back a lease that nobody sees. */
+    private void requireNotOwn(LockName name) {
+        LeaseHandle lease = heldHere.get(name);
+        if (lease == null || !lease.active() || !lease.isHeldByThisThread()) {
+            return;
+        }
+        if (lease.request().unseen()) {
+            throw new LockDeadlockException(
+                    List.of(name),
+                    "This thread has " + name + " already (by run, call, tryRun or asLock) and would wait for itself",
+                    null);
+        }
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "This thread waits for " + name
+                        + ", of which it has a lease itself: it waits until another closes that");
     }
 
     /** Waits without a thread. */
@@ -224,7 +241,7 @@ public final class LeaseEngine {
                                 lease.closeUnwanted();
                             }
                         },
-                        workers::callBack);
+                        workers::aside);
         promise.whenComplete((lease, reason) -> {
             if (promise.isCancelled()) {
                 waiter.fail(new LockException(names.get(0), "The wait for " + names.get(0) + " was cancelled", null));
@@ -344,42 +361,15 @@ public final class LeaseEngine {
         return new LocalLock(name, LocalLock.Kind.LEASE, held, Duration.ofNanos(nanos), waiting.waitersFor(name));
     }
 
-    /** Gives back all leases in one statement, fails those who wait. */
-    public void close() {
+    /** Gives back all leases in as few statements as possible, fails those who wait; not longer than until then. */
+    public void close(Deadline end) {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
         waiting.failAll(closing());
-        List<Listed> rows = new ArrayList<>();
-        for (LeaseHandle lease : renewer.leases()) {
-            if (lease.endQuietly()) {
-                lease.names()
-                        .forEach(name -> rows.add(new Listed(name, lease.key().secret(), 0)));
-            }
-        }
-        for (int from = 0; from < rows.size(); from += BATCH) {
-            giveBack(rows.subList(from, Math.min(rows.size(), from + BATCH)));
-        }
-        late.lastTry();
-        bell.close();
-    }
-
-    /** In one statement; where one locked row fails it as a whole, one by one. */
-    private void giveBack(List<Listed> rows) {
-        try {
-            if (store.releaseAll(rows) == rows.size()) {
-                return;
-            }
-        } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Leases could not be given back together", e);
-        }
-        for (Listed row : rows) {
-            try {
-                store.release(row.name(), row.secret(), false);
-            } catch (DatabaseException e) {
-                LOG.log(System.Logger.Level.WARNING, row.name() + " could not be given back, it ends by itself", e);
-            }
-        }
+        releases.releaseAll(
+                renewer.leases().stream().filter(LeaseHandle::endQuietly).toList(), end);
+        bell.close(end);
     }
 
     private static LockException closing() {

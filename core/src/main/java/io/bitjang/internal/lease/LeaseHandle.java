@@ -6,7 +6,9 @@ import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
+import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Callbacks;
 import io.bitjang.internal.work.Locked;
 import java.sql.Connection;
 import java.time.Duration;
@@ -26,6 +28,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseHandle extends Locked implements Lease {
 
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+
+    /** Clocks that are brought into line differ by less. */
+    private static final long LEAST_SLEEP = Duration.ofSeconds(1).toNanos();
+
     private final LeaseEngine engine;
     private final List<LockName> names;
     private final GrantKey key;
@@ -33,11 +40,17 @@ final class LeaseHandle extends Locked implements Lease {
     private final long acquiredAt;
 
     private final List<Consumer<Lease>> callbacks = new ArrayList<>();
+    private final Callbacks toCall = new Callbacks();
     private State state = State.HELD;
     private long deadline;
     private @Nullable String lostBecause;
     private boolean told;
     private @Nullable Run run;
+
+    /** Both clocks as they were when it was confirmed last. */
+    private Clocks confirmedAt = Clocks.now();
+
+    private volatile @Nullable Thread holder;
 
     LeaseHandle(
             LeaseEngine engine, List<LockName> names, GrantKey key, Request request, long acquiredAt, long deadline) {
@@ -93,7 +106,7 @@ final class LeaseHandle extends Locked implements Lease {
     public void ensure(Duration atLeast) {
         Limits.duration("time to ensure", atLeast);
         requireActive();
-        if (deadline() - Ticks.now() >= atLeast.toNanos()) {
+        if (state() != State.UNKNOWN && deadline() - Ticks.now() >= atLeast.toNanos()) {
             return;
         }
         renew();
@@ -133,7 +146,7 @@ final class LeaseHandle extends Locked implements Lease {
             return lost || !callbacks.add(callback);
         });
         if (lostBefore) {
-            engine.workers.callBack(() -> callback.accept(this));
+            toCall.add(engine.workers, () -> callback.accept(this));
         }
         return this;
     }
@@ -154,7 +167,7 @@ final class LeaseHandle extends Locked implements Lease {
         try {
             close();
         } catch (NoLockException e) {
-            engine.lost(this, "nobody waited for it any more");
+            LOG.log(System.Logger.Level.DEBUG, "Nobody waited any more for a lease that was lost", e);
         }
     }
 
@@ -183,6 +196,17 @@ final class LeaseHandle extends Locked implements Lease {
 
     Request request() {
         return request;
+    }
+
+    /** Handed to the calling thread. */
+    LeaseHandle heldByThisThread() {
+        holder = Thread.currentThread();
+        return this;
+    }
+
+    /** Whether it was handed to the calling thread. */
+    boolean isHeldByThisThread() {
+        return holder == Thread.currentThread();
     }
 
     long acquiredAt() {
@@ -226,6 +250,7 @@ final class LeaseHandle extends Locked implements Lease {
     void confirm(long sentAt, long nanos) {
         locked(() -> {
             deadline = Math.max(deadline, sentAt + nanos);
+            confirmedAt = Clocks.now();
             return state = isActive(state) ? State.HELD : state;
         });
     }
@@ -261,13 +286,14 @@ final class LeaseHandle extends Locked implements Lease {
         if (ended) {
             engine.lost(this, reason);
             locked(() -> List.copyOf(callbacks))
-                    .forEach(callback -> engine.workers.callBack(() -> callback.accept(this)));
+                    .forEach(callback -> toCall.add(engine.workers, () -> callback.accept(this)));
         }
         return ended;
     }
 
     /** The deadline has passed: whoever looks first says so. */
     void expireIfDue() {
+        askIfHostSlept();
         if (!locked(() -> isActive(state) && Ticks.now() - deadline >= 0)) {
             return;
         }
@@ -278,6 +304,22 @@ final class LeaseHandle extends Locked implements Lease {
         if (end(LeaseHandle::isActive, reason)) {
             // a renewal whose answer came too late may have prolonged it: nobody has it, so nobody must wait for it
             engine.releaseLater(this);
+        }
+    }
+
+    /**
+     * The monotonic clock stands still while the host is suspended, the wall clock does not, but may step for other reasons. If it says
+     * that the lease is over, nothing is known any more, and the database is asked.
+     */
+    private void askIfHostSlept() {
+        boolean doubtful = locked(() -> {
+            long ahead = confirmedAt.wallRanAhead();
+            boolean over = isActive(state) && ahead > LEAST_SLEEP && Ticks.now() - deadline + ahead >= 0;
+            confirmedAt = over ? Clocks.now() : confirmedAt;
+            return over;
+        });
+        if (doubtful) {
+            engine.renewer.ask(this, "the clock ran ahead: the host may have been suspended");
         }
     }
 

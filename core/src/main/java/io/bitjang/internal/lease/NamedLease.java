@@ -82,7 +82,8 @@ public final class NamedLease implements LeaseLock {
 
     @Override
     public Optional<Lease> tryAcquire() {
-        return Optional.ofNullable(engine.tryAcquire(names, request));
+        @Nullable LeaseHandle lease = engine.tryAcquire(names, request);
+        return lease == null ? Optional.empty() : Optional.of(lease.heldByThisThread());
     }
 
     @Override
@@ -97,13 +98,13 @@ public final class NamedLease implements LeaseLock {
             LockData holder = row == null ? null : row.toData();
             throw new AlreadyLockedException(holder == null ? names.get(0) : holder.name(), holder, "");
         }
-        return engine.granted(names, request, outcome);
+        return engine.granted(names, request, outcome).heldByThisThread();
     }
 
     /** Without a deadline and deaf to interrupts: the caller may wait for the database, so a lock that is free costs no other thread. */
     Lease acquireHere() {
-        @Nullable Lease quick = engine.tryIfQuiet(names, request);
-        return quick == null ? engine.acquire(names, request, Wait.forever()) : quick;
+        @Nullable LeaseHandle quick = engine.tryIfQuiet(names, request);
+        return quick == null ? engine.acquire(names, request, Wait.forever()) : quick.heldByThisThread();
     }
 
     @Override
@@ -114,7 +115,7 @@ public final class NamedLease implements LeaseLock {
     @Override
     public <X extends Exception> boolean tryRun(Locks.Task<X> task) throws X {
         Objects.requireNonNull(task, "task");
-        Optional<Lease> lease = tryAcquire();
+        Optional<Lease> lease = unseen().tryAcquire();
         if (lease.isEmpty()) {
             return false;
         }

@@ -4,11 +4,11 @@ package io.bitjang.internal.lease;
 import io.bitjang.LockName;
 import io.bitjang.internal.sql.Channel;
 import io.bitjang.internal.sql.Database;
-import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -57,9 +57,11 @@ final class Notifications implements Bell {
     @Override
     public boolean want(List<LockName> names) {
         if (retry.passed() && state.compareAndSet(State.OFF, State.STARTING)) {
-            Thread started = Workers.named("bitjang-listener").newThread(this::listen);
-            thread = started;
-            started.start();
+            thread = Workers.start("bitjang-listener", this::listen);
+            if (thread == null) {
+                retry = Deadline.in(PAUSE_AFTER_FAILURE);
+                state.compareAndSet(State.STARTING, State.OFF);
+            }
         }
         return false;
     }
@@ -70,12 +72,12 @@ final class Notifications implements Bell {
     }
 
     @Override
-    public void close() {
+    public void close(Deadline end) {
         state.set(State.CLOSED);
         Thread running = thread;
         if (running != null) {
             try {
-                running.join(5L * BLOCK_MILLIS);
+                running.join(1 + TimeUnit.NANOSECONDS.toMillis(end.remainingNanos()));
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -93,7 +95,7 @@ final class Notifications implements Bell {
                 }
                 end = nobodyWaits.getAsBoolean() ? end : Deadline.in(LINGER);
             }
-        } catch (DatabaseException e) {
+        } catch (RuntimeException e) {
             retry = Deadline.in(PAUSE_AFTER_FAILURE);
             LOG.log(System.Logger.Level.WARNING, "Locks are polled for: no notifications. " + e.getMessage());
         } finally {

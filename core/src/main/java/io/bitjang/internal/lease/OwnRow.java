@@ -38,7 +38,7 @@ final class OwnRow {
         this.store = store;
     }
 
-    /** Changes the row, waiting for so long while it is locked. */
+    /** Changes the row, waiting for so long while it is locked, but not on a thread that is interrupted. */
     Result attempt(GrantKey key, boolean lapsedToo, Duration patience, Supplier<OptionalLong> update) {
         Deadline budget = Deadline.in(patience);
         while (true) {
@@ -52,10 +52,9 @@ final class OwnRow {
             if (gone != null && !(lapsedToo && lapsed)) {
                 return new Result(answer, gone);
             }
-            if (budget.passed()) {
+            if (budget.passed() || !Ticks.paused(4)) {
                 return new Result(answer, null);
             }
-            Ticks.pause(key.name(), 4);
         }
     }
 

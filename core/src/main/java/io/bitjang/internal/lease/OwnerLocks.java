@@ -6,6 +6,7 @@ import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.Answer;
 import io.bitjang.internal.sql.GrantKey;
+import io.bitjang.internal.time.Deadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -14,10 +15,15 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Locks by owner over the engine. It remembers the lock id of each, so that unlock frees what was taken here. Thread-safe. */
 public final class OwnerLocks implements DistLock {
 
+    /** So many are remembered before those that have ended are forgotten. */
+    private static final int MANY = 1000;
+
     private record Taken(LockName name, String owner) {}
 
+    private record Grant(GrantKey key, Deadline end) {}
+
     private final LeaseEngine engine;
-    private final Map<Taken, GrantKey> taken = new ConcurrentHashMap<>();
+    private final Map<Taken, Grant> taken = new ConcurrentHashMap<>();
 
     /** Over this engine. */
     public OwnerLocks(LeaseEngine engine) {
@@ -31,9 +37,17 @@ public final class OwnerLocks implements DistLock {
                 Limits.owner(owner), Limits.duration("duration of a lock", duration), null, owner, null, null, false);
         Answer answer = engine.attempt(List.of(lock), request, 0).answer();
         if (answer.granted()) {
-            taken.put(new Taken(lock, owner), new GrantKey(lock, answer.fence(), answer.grantedSecret()));
+            remember(new Taken(lock, owner), answer, Deadline.in(duration));
         }
         return answer.granted();
+    }
+
+    /** What nobody unlocked has ended by itself: it is forgotten when there is much of it. */
+    private void remember(Taken mine, Answer answer, Deadline end) {
+        if (taken.size() >= MANY) {
+            taken.values().removeIf(grant -> grant.end.passed());
+        }
+        taken.put(mine, new Grant(new GrantKey(mine.name, answer.fence(), answer.grantedSecret()), end));
     }
 
     @Override
@@ -41,15 +55,15 @@ public final class OwnerLocks implements DistLock {
         engine.requireOpen();
         LockName lock = LockName.of(TYPE, name);
         Taken mine = new Taken(lock, Limits.owner(owner));
-        GrantKey key = taken.get(mine);
-        if (key == null) {
+        Grant grant = taken.get(mine);
+        if (grant == null) {
             throw new NoLockException(lock, owner + " did not take " + name + " here", null);
         }
         try {
-            engine.releases.releaseNow(key, owner);
-            taken.remove(mine, key);
+            engine.releases.releaseNow(grant.key, owner);
+            taken.remove(mine, grant);
         } catch (NoLockException e) {
-            taken.remove(mine, key);
+            taken.remove(mine, grant);
             throw e;
         }
     }

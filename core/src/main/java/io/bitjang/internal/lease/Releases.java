@@ -3,6 +3,7 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
+import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.Answer;
 import io.bitjang.internal.sql.Claim;
 import io.bitjang.internal.sql.DatabaseException;
@@ -11,6 +12,7 @@ import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
 import io.bitjang.spi.LockEvent.Kind;
@@ -52,27 +54,35 @@ final class Releases {
     }
 
     void release(LeaseHandle lease) {
-        Duration minimum = lease.request().notFreeBefore();
-        boolean tooEarly = minimum != null && Ticks.now() - lease.acquiredAt() < minimum.toNanos();
-        long notFreeBefore = minimum != null && tooEarly ? Limits.micros(minimum) : 0;
+        long notFreeBefore = notFreeBefore(lease);
         try {
-            if (tooEarly) {
+            if (notFreeBefore > 0) {
                 leaveTaken(lease, notFreeBefore);
             } else if (engine.isClosed() || !handOver(lease)) {
                 giveBack(lease);
             }
-        } catch (IllegalStateException e) {
-            // closed at the same moment: it was given back with all the others
-            if (!engine.isClosed()) {
-                throw e;
-            }
-        } catch (DatabaseException | LockingFailException e) {
+        } catch (NoLockException lost) {
+            throw lost;
+        } catch (RuntimeException e) {
+            // whatever it is, the holder has done with the lock: it must not stay taken
             LOG.log(
                     System.Logger.Level.WARNING,
                     lease.name() + " could not be given back, it is tried again until the lease has ended: "
                             + e.getMessage());
             putOff(lease, notFreeBefore, e.getMessage());
         }
+    }
+
+    /** How long after it was taken it must stay taken, if that time is not over yet; 0 if it is. In microseconds. */
+    private static long notFreeBefore(LeaseHandle lease) {
+        Duration minimum = lease.request().notFreeBefore();
+        return minimum != null && Ticks.now() - lease.acquiredAt() < minimum.toNanos() ? Limits.micros(minimum) : 0;
+    }
+
+    /** Gives back all of these in as few statements as the database allows, until then; says what was left. */
+    void releaseAll(List<LeaseHandle> leases, Deadline end) {
+        leases.forEach(lease -> putOff(lease, notFreeBefore(lease)));
+        late.drain(end);
     }
 
     /** Frees a lock that has no handle, at once or not at all. */
@@ -260,10 +270,14 @@ final class Releases {
         events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
     }
 
-    private void putOff(LeaseHandle lease, long notFreeBefore, @Nullable String why) {
+    private void putOff(LeaseHandle lease, long notFreeBefore) {
         long left = Math.max(0, lease.deadline() - Ticks.now())
                 + lease.request().duration().toNanos();
         late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left), notFreeBefore);
+    }
+
+    private void putOff(LeaseHandle lease, long notFreeBefore, @Nullable String why) {
+        putOff(lease, notFreeBefore);
         events.tell(
                 Kind.RELEASE_FAILED,
                 lease.names(),

@@ -97,13 +97,31 @@ final class Renewer {
         confirmed(lease, sentAt, micros);
     }
 
+    /** Whether it is still held is in doubt: the database is asked now. */
+    void ask(LeaseHandle lease, String why) {
+        if (lease.doubt(State.UNKNOWN)) {
+            events.tell(
+                    Kind.UNKNOWN, lease.names(), lease.fence(), lease.request().owner(), why);
+        }
+        if (nextAt.replace(lease, Ticks.now()) != null) {
+            alarm.setTo(Ticks.now());
+        }
+    }
+
     private void schedule(LeaseHandle lease, long at) {
         nextAt.put(lease, at);
         alarm.setTo(Math.min(at, lease.deadline()));
     }
 
     private void tick() {
-        long now = Ticks.now();
+        try {
+            renewDue(Ticks.now());
+        } finally {
+            setAlarm(Ticks.now());
+        }
+    }
+
+    private void renewDue(long now) {
         List<LeaseHandle> due = new ArrayList<>();
         List<LeaseHandle> soon = new ArrayList<>();
         for (Map.Entry<LeaseHandle, Long> entry : nextAt.entrySet()) {
@@ -131,6 +149,9 @@ final class Renewer {
                 workers.execute(() -> renewFrom(due, BATCH));
             }
         }
+    }
+
+    private void setAlarm(long now) {
         long next = Long.MAX_VALUE;
         for (Map.Entry<LeaseHandle, Long> entry : nextAt.entrySet()) {
             long at = underWay.contains(entry.getKey())
@@ -183,6 +204,9 @@ final class Renewer {
                         e);
                 batch.forEach(lease -> failed(lease, e));
             }
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.WARNING, "Renewing " + batch.size() + " leases failed, it is tried again", e);
+            batch.forEach(lease -> doubt(lease, State.UNKNOWN, e.toString()));
         } finally {
             underWay.removeAll(batch);
             batch.stream()

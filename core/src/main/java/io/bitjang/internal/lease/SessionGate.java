@@ -3,7 +3,6 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.LockException;
 import io.bitjang.LockName;
-import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.time.Deadline;
@@ -46,8 +45,6 @@ final class SessionGate implements Bell {
     /** A holder keeps the gate for two seconds at most: who waits longer than this may as well poll. */
     private static final int MOST_LOOKS = 20;
 
-    private static final long CLOSING_MILLIS = 1000;
-
     private final LeaseEngine engine;
     private final SessionStore store;
     private final Bell others;
@@ -79,13 +76,19 @@ final class SessionGate implements Bell {
             others.want(names);
             return false;
         }
-        if (running.compareAndSet(false, true)) {
-            Thread started = Workers.named("bitjang-gate").newThread(this::run);
-            thread = started;
-            started.start();
-        }
+        begin();
         LockSupport.unpark(thread);
         return true;
+    }
+
+    private void begin() {
+        if (running.compareAndSet(false, true)) {
+            thread = Workers.start("bitjang-gate", this::run);
+            if (thread == null) {
+                retry = Deadline.in(PAUSE_AFTER_FAILURE);
+                running.set(false);
+            }
+        }
     }
 
     @Override
@@ -100,7 +103,7 @@ final class SessionGate implements Bell {
             // cut, the thread comes back with an exception
             standsFor = null;
             link = null;
-            engine.workers.callBack(open::abort);
+            engine.workers.aside(open::abort);
         }
         return names.size() == 1 && names.get(0).equals(standsFor);
     }
@@ -119,16 +122,16 @@ final class SessionGate implements Bell {
     }
 
     @Override
-    public void close() {
+    public void close(Deadline end) {
         closed = true;
-        others.close();
+        others.close(end);
         Thread at = thread;
         Optional<SessionLink> open = Optional.ofNullable(link);
-        open.ifPresent(each -> engine.workers.callBack(each::cancel));
+        open.ifPresent(each -> engine.workers.aside(each::cancel));
         LockSupport.unpark(at);
         try {
             if (at != null) {
-                at.join(CLOSING_MILLIS);
+                at.join(1 + TimeUnit.NANOSECONDS.toMillis(end.remainingNanos()));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -152,7 +155,7 @@ final class SessionGate implements Bell {
                     end = Deadline.in(LINGER);
                 }
             }
-        } catch (DatabaseException | LockException e) {
+        } catch (RuntimeException e) {
             retry = Deadline.in(e instanceof LockException ? PAUSE_AFTER_REFUSAL : PAUSE_AFTER_FAILURE);
             System.Logger.Level level = closed ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING;
             LOG.log(level, "Locks are polled for, without a line: " + e.getMessage());
@@ -160,11 +163,20 @@ final class SessionGate implements Bell {
             link = null;
             standsFor = null;
             passedFor = null;
-            next.set(null);
             if (open != null && !open.isClosed()) {
                 open.close();
             }
             running.set(false);
+            goOn();
+        }
+    }
+
+    /** Whoever came while the thread was about to end has found it running. */
+    private void goOn() {
+        if (closed || !retry.passed()) {
+            next.set(null);
+        } else if (next.get() != null) {
+            begin();
         }
     }
 

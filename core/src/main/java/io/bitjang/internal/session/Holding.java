@@ -5,6 +5,7 @@ import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
 import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.work.Callbacks;
 import io.bitjang.internal.work.Locked;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,6 +27,7 @@ final class Holding extends Locked {
     final long since = Ticks.now();
     private final SessionEngine engine;
     private final List<Runnable> callbacks = new ArrayList<>();
+    private final Callbacks called = new Callbacks();
     private State state = State.HELD;
     private int holds;
     private boolean told;
@@ -64,7 +66,7 @@ final class Holding extends Locked {
         if (toCall == null) {
             return false;
         }
-        toCall.forEach(engine::callBack);
+        toCall.forEach(code -> called.add(engine.workers, code));
         return true;
     }
 
@@ -139,7 +141,7 @@ final class Holding extends Locked {
                 return state == State.LOST || !callbacks.add(() -> callback.accept(this));
             });
             if (now) {
-                engine.callBack(() -> callback.accept(this));
+                called.add(engine.workers, () -> callback.accept(this));
             }
             return this;
         }

@@ -40,15 +40,12 @@ public final class SessionEngine {
     /** How often the shared connection asks for a lock when no connection is free to wait. */
     private static final Duration POLL = Duration.ofMillis(25);
 
-    /** How long closing waits for a database that does not answer. */
-    private static final Duration CLOSING = Duration.ofSeconds(2);
-
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
     private static final Duration AFTER_FAILURE = Duration.ofMillis(200);
 
     private final SessionStore store;
     private final SessionSettings settings;
-    private final Workers workers;
+    final Workers workers;
     private final Events events;
     private final Links links;
     private final Turns turns;
@@ -349,24 +346,20 @@ public final class SessionEngine {
             }
         }
         // not on a worker: all of them may wait for this very link
-        workers.callBack(() -> {
+        workers.aside(() -> {
             link.abort();
             dying.remove(link);
         });
-    }
-
-    void callBack(Runnable code) {
-        workers.callBack(code);
     }
 
     private void tell(Kind kind, LockName name, @Nullable String detail) {
         events.tell(kind, List.of(name), 0, settings.owner(), detail);
     }
 
-    /** Gives back all locks, fails those who wait, closes the connections. */
-    public void close() {
+    /** Gives back all locks, fails those who wait, closes the connections; what does not answer until then is cut. */
+    public CompletableFuture<Void> close(Deadline end) {
         if (!closed.compareAndSet(false, true)) {
-            return;
+            return CompletableFuture.completedFuture(null);
         }
         turns.everybody().forEach(waiter -> waiter.fail(closing()));
         links.close();
@@ -376,15 +369,15 @@ public final class SessionEngine {
             boolean waits = !link.die() || links.isWaiting(link) && !turns.any(link);
             turns.on(link).forEach(Holding::end);
             links.forget(link);
-            closing.add(CompletableFuture.runAsync(waits ? link::abort : link::close, workers::callBack)
-                    .completeOnTimeout(null, CLOSING.toMillis(), TimeUnit.MILLISECONDS)
+            closing.add(CompletableFuture.runAsync(waits ? link::abort : link::close, workers::aside)
+                    .completeOnTimeout(null, end.remainingNanos(), TimeUnit.NANOSECONDS)
                     .thenRun(() -> {
                         if (!link.isClosed()) {
                             link.abort();
                         }
                     }));
         }
-        closing.forEach(CompletableFuture::join);
+        return CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new));
     }
 
     static LockingFailException failed(LockName name, String what, DatabaseException e) {

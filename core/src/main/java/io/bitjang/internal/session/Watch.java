@@ -54,7 +54,7 @@ final class Watch {
             Duration patience = waits && !carries ? SessionEngine.SLICE.plus(SILENCE) : SILENCE;
             if (link.unanswered().compareTo(patience) > 0) {
                 // listeners of the application's are told: not on this thread
-                workers.callBack(() -> died.accept(link, "it has not answered for " + patience.toSeconds() + " s"));
+                workers.aside(() -> died.accept(link, "it has not answered for " + patience.toSeconds() + " s"));
             } else if (carries && link.idle().compareTo(KEEP_ALIVE.dividedBy(2)) > 0) {
                 workers.execute(() -> check(link));
             } else if (!carries && !waits && link.dieIfIdle(IDLE)) {

@@ -25,7 +25,7 @@ public record Answer(
 
     private static final int REENTERED = 1;
     private static final int WANTED = 2;
-    private static final int TAKEN_OVER = 4;
+    static final int TAKEN_OVER = 4;
 
     /** Not granted. */
     public static Answer refused(@Nullable LockRow holder) {

@@ -67,10 +67,8 @@ public final class CallerSession {
                 taken.forEach(key -> ask(sql.release, key));
             }
             connection.commit();
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             throw rolledBack(Database.failure(e));
-        } catch (DatabaseException e) {
-            throw rolledBack(e);
         }
         release();
     }
@@ -84,7 +82,7 @@ public final class CallerSession {
     public void rollback(Throwable because) {
         try {
             connection.rollback();
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             because.addSuppressed(e);
         }
         release();
@@ -107,7 +105,7 @@ public final class CallerSession {
         }
         try {
             connection.abort(Runnable::run);
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.WARNING, "A session could not be ended that may still have a lock", e);
         }
     }
@@ -126,7 +124,7 @@ public final class CallerSession {
                         "The server answered NULL: it is out of memory, or was told to end the statement");
             }
             return yes;
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             DatabaseException failure = Database.failure(e);
             if (failure.meaning() == DatabaseException.Meaning.BUSY) {
                 return false;
@@ -140,7 +138,7 @@ public final class CallerSession {
             return SessionStatements.key(key)
                     .bind(connection, ready, statement.parameters())
                     .executeUpdate();
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             DatabaseException failure = Database.failure(e);
             if (failure.meaning() == DatabaseException.Meaning.BUSY) {
                 return 0;

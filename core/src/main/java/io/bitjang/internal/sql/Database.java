@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
+import io.bitjang.LockException;
 import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs statements, each on a connection of its own that goes back as it came: no setting is changed, and where the pool hands out
@@ -40,7 +42,7 @@ public final class Database {
         Connection connection = open();
         try {
             return new Channel(connection, dialect.notificationDriver(), channel);
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             quietly("Closing a connection", connection::close);
             throw failure(e);
         }
@@ -66,7 +68,7 @@ public final class Database {
                 connection.setAutoCommit(false);
             }
             return complete(connection, several || !autoCommit, work);
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             throw failure(e);
         } finally {
             // what the work came to is known by now: that the connection broke afterwards does not change it
@@ -81,7 +83,7 @@ public final class Database {
     public <T> T on(Connection connection, Work<T> work) {
         try {
             return work.with(new Session(connection, dialect));
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             throw failure(e);
         }
     }
@@ -103,27 +105,54 @@ public final class Database {
     }
 
     private Connection open() {
+        return open(dataSource, "No connection to the database could be had");
+    }
+
+    /** A connection, or the reason why there is none. */
+    static Connection open(DataSource source, String otherwise) {
         try {
-            return dataSource.getConnection();
-        } catch (SQLException e) {
-            throw new DatabaseException(
-                    Meaning.FAILED, "No connection to the database could be had: " + e.getMessage(), e);
+            @Nullable Connection connection = source.getConnection();
+            if (connection == null) {
+                throw new SQLException("the data source gave null");
+            }
+            return connection;
+        } catch (Throwable e) {
+            SQLException cause = e instanceof SQLException known ? known : foreign(e);
+            throw new DatabaseException(Meaning.FAILED, otherwise + ": " + cause.getMessage(), cause);
         }
     }
 
-    static DatabaseException failure(SQLException e) {
-        return new DatabaseException(SqlErrors.meaningOf(e), "The database failed: " + e.getMessage(), e);
+    /**
+     * What comes out of a data source, a driver or whatever is wrapped around them, which may be anything. Something other than an
+     * SQLException tells nothing about the statement: it may have been done.
+     */
+    static DatabaseException failure(Throwable e) {
+        if (e instanceof DatabaseException known) {
+            return known;
+        }
+        if (e instanceof LockException ours) {
+            throw ours;
+        }
+        if (e instanceof SQLException sql) {
+            return new DatabaseException(SqlErrors.meaningOf(sql), "The database failed: " + sql.getMessage(), sql);
+        }
+        return new DatabaseException(Meaning.UNKNOWN, "The data source or its driver failed: " + e, foreign(e));
+    }
+
+    private static SQLException foreign(Throwable e) {
+        return new SQLException(e.toString(), e);
     }
 
     /** A step whose failure changes nothing. */
-    private interface Step {
+    interface Step {
+        /** Takes it. */
         void take() throws SQLException;
     }
 
-    private static void quietly(String what, Step step) {
+    static void quietly(String what, Step step) {
         try {
             step.take();
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.DEBUG, what + " failed", e);
         }
     }

@@ -90,7 +90,7 @@ public final class GuardSql {
     public static <E extends LockException> E refuse(Connection connection, E reason) {
         try {
             connection.rollback();
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             reason.addSuppressed(e);
         }
         return reason;

@@ -78,6 +78,11 @@ public record LockRow(
         return fence <= grant && grant <= fence + reserved;
     }
 
+    /** The fence times 8, with the flag of a take-over, as a statement's number has them. */
+    long encoded() {
+        return fence << 3 | (takenFrom == null ? 0 : Answer.TAKEN_OVER);
+    }
+
     /** What was left of it. */
     public Duration remaining() {
         return held() ? Duration.of(expiresAt - now, ChronoUnit.MICROS) : Duration.ZERO;

@@ -62,6 +62,7 @@ final class LockSql {
         reenter = change(
                 Change.of(locks, Lock.EXCLUSIVE, "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now)
                         .set("expires_at", "GREATEST(c.expires_at, " + now + " + :micros)")
+                        .set("reentered", "c.fence")
                         .set("note", ":note")
                         .answering("fence", "1 + " + ANOTHER_WAITS));
         handOver = change(grant("c.lock_id = :from", "NULL").answering("fence", ANOTHER_WAITS));
@@ -92,7 +93,7 @@ final class LockSql {
                 target("expires_at") + " = GREATEST(l.expires_at, " + now + " + r.micros)"));
         releaseListed = Sql.parse(dialect.writeListed(
                 locks,
-                "l.lock_id IS NOT NULL" + dialect.needNotBeOnDisk(),
+                "l.reentered <> l.fence" + dialect.needNotBeOnDisk(),
                 target("lock_id") + " = NULL, " + target("expires_at") + " = " + now + ", " + target("wanted")
                         + " = 0"));
         String byName = "SELECT " + columns("l") + " FROM " + locks + " l WHERE l.type = :type AND l.id = :id";

@@ -139,6 +139,24 @@ public final class LockStore {
             }
             throw e;
         }
+        return withOneFence(names, claim, taken);
+    }
+
+    /** What the rows of a group say that an attempt took whose answer never came; refused if they are not all held under its secret. */
+    public Answer grantedAll(List<LockName> names, Claim claim) {
+        Map<LockName, LockRow> rows = read(names);
+        boolean all =
+                names.stream().map(rows::get).allMatch(row -> row != null && row.isOf(claim.secret()) && row.held());
+        return all
+                ? withOneFence(
+                        names,
+                        claim,
+                        rows.values().stream().map(LockRow::encoded).toList())
+                : Answer.refused(null);
+    }
+
+    /** Where each row of a group got a fence of its own, all get the largest. */
+    private Answer withOneFence(List<LockName> names, Claim claim, List<Long> taken) {
         long fence = taken.stream().mapToLong(each -> each >> 3).max().orElseThrow();
         if (taken.stream().anyMatch(other -> other >> 3 != fence)) {
             List<Listed> rows = names.stream()

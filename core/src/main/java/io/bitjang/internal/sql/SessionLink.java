@@ -65,7 +65,7 @@ public final class SessionLink {
             busySince = Ticks.now();
             busy = true;
             return work.with(connection);
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             throw failure(e);
         } finally {
             busy = false;
@@ -74,13 +74,15 @@ public final class SessionLink {
     }
 
     /** A pool that closed the connection under us does not say so in its exception. */
-    private DatabaseException failure(SQLException e) {
+    private DatabaseException failure(Throwable e) {
+        DatabaseException failure = Database.failure(e);
         try {
-            return Database.failure(
-                    connection.isClosed() ? new SQLNonTransientConnectionException(e.getMessage(), "08003", e) : e);
-        } catch (SQLException worse) {
-            e.addSuppressed(worse);
-            return Database.failure(e);
+            return connection.isClosed()
+                    ? Database.failure(new SQLNonTransientConnectionException(e.getMessage(), "08003", e))
+                    : failure;
+        } catch (Throwable worse) {
+            failure.addSuppressed(worse);
+            return failure;
         }
     }
 
@@ -130,7 +132,7 @@ public final class SessionLink {
         }
         try {
             statement.cancel();
-        } catch (SQLException | RuntimeException e) {
+        } catch (Throwable e) {
             // a driver's own statement may be closed under it
             LOG.log(System.Logger.Level.DEBUG, "A wait could not be cancelled", e);
         }
@@ -232,7 +234,7 @@ public final class SessionLink {
             connection.abort(Runnable::run);
             // a pool learns from the exception that this connection is not to be handed out again
             connection.createStatement().close();
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.DEBUG, "A connection was cut", e);
         }
         closeQuietly();
@@ -254,7 +256,7 @@ public final class SessionLink {
                 connection.setAutoCommit(autoCommit);
             }
             clean = true;
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.DEBUG, "A session could not be tidied up", e);
         } finally {
             turn.unlock();
@@ -283,7 +285,7 @@ public final class SessionLink {
             if (!closed) {
                 connection.close();
             }
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.DEBUG, "A connection could not be closed", e);
         } finally {
             closed = true;
@@ -333,7 +335,7 @@ public final class SessionLink {
                 }
                 return none ? null : answer;
             }
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             throw failure(e);
         } finally {
             waiting = null;

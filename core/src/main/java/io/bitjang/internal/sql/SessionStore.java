@@ -4,7 +4,6 @@ package io.bitjang.internal.sql;
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.internal.dialect.Dialect;
-import io.bitjang.internal.sql.DatabaseException.Meaning;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -74,26 +73,21 @@ public final class SessionStore {
         }
         try (Connection connection = business.getConnection()) {
             return connection.getCatalog() + "." + tables.prefix();
-        } catch (SQLException e) {
+        } catch (Throwable e) {
             throw Database.failure(e);
         }
     }
 
     /** A connection for a session; nothing was asked on it yet. */
     public SessionLink connect() {
+        // first, because it takes a connection too
+        space();
+        Connection connection = Database.open(dataSource, "No connection for session locks could be had");
         try {
-            // first, because it takes a connection too
-            space();
-            Connection connection = dataSource.getConnection();
-            try {
-                return new SessionLink(connection, sql);
-            } catch (SQLException e) {
-                connection.close();
-                throw e;
-            }
-        } catch (SQLException e) {
-            throw new DatabaseException(
-                    Meaning.FAILED, "No connection for session locks could be had: " + e.getMessage(), e);
+            return new SessionLink(connection, sql);
+        } catch (Throwable e) {
+            Database.quietly("Closing a connection", connection::close);
+            throw Database.failure(e);
         }
     }
 

@@ -3,20 +3,27 @@ package io.bitjang.internal.work;
 
 import io.bitjang.internal.time.Ticks;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Rings once at the earliest of the times it was set to since it rang last. Thread-safe. */
+/**
+ * Rings once at the earliest of the times it was set to since it rang last; never twice within a millisecond, whatever it is set to.
+ * Thread-safe.
+ */
 public final class Alarm {
+
+    private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Workers workers;
     private final Runnable task;
 
-    /** Guards the two fields below. */
+    /** Guards the fields below. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private @Nullable ScheduledFuture<?> pending;
     private long at;
+    private long notBefore = Ticks.now();
 
     /** The task runs on the thread that must not wait. */
     public Alarm(Workers workers, Runnable task) {
@@ -35,7 +42,8 @@ public final class Alarm {
                 pending.cancel(false);
             }
             at = moment;
-            pending = workers.after(Math.max(0, moment - Ticks.now()), this::ring);
+            long now = Ticks.now();
+            pending = workers.after(Math.max(0, Math.max(moment - now, notBefore - now)), this::ring);
         } finally {
             lock.unlock();
         }
@@ -46,6 +54,7 @@ public final class Alarm {
         try {
             // whoever sets it from now on is not held up by this ring
             pending = null;
+            notBefore = Ticks.now() + SHORTEST_PAUSE;
         } finally {
             lock.unlock();
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.work;
 
+import io.bitjang.internal.time.Deadline;
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -11,37 +13,58 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The threads of an instance: one that keeps the time and never touches the database, and a few that do, so that a database that
- * hangs can't keep anybody past a deadline. Idle threads end. Thread-safe.
+ * hangs can't keep anybody past a deadline. Idle threads end. A thread that can't be started delays its task; it throws nothing at
+ * whoever asked. Thread-safe.
  */
 public final class Workers implements Executor {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final int MAX_WORKERS = 16;
+    private static final int MAX_CALLBACKS = 16;
     private static final int IDLE_SECONDS = 1;
+    private static final long NO_THREAD_PAUSE = Duration.ofMillis(100).toNanos();
 
-    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, named("bitjang-timer"));
-    private final ThreadPoolExecutor pool = new ThreadPoolExecutor(
-            MAX_WORKERS,
-            MAX_WORKERS,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            named("bitjang-worker"));
+    private final ScheduledThreadPoolExecutor timer;
+    private final ThreadPoolExecutor pool;
 
     /** For code of the application's, which may take as long as it likes. */
-    private final ThreadPoolExecutor callbacks = new ThreadPoolExecutor(
-            0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), named("bitjang-callback"));
+    private final ThreadPoolExecutor callbacks;
+
+    /** For what may hang and must not stand behind anything else. */
+    private final ThreadPoolExecutor aside;
 
     /** Starts none until there is work. */
     public Workers() {
+        this(Workers::named);
+    }
+
+    /** With threads that are made by others. */
+    Workers(Function<String, ThreadFactory> threads) {
+        timer = new ScheduledThreadPoolExecutor(1, threads.apply("bitjang-timer"));
         timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
         timer.allowCoreThreadTimeOut(true);
         timer.setRemoveOnCancelPolicy(true);
+        pool = atMost(MAX_WORKERS, threads.apply("bitjang-worker"));
+        callbacks = atMost(MAX_CALLBACKS, threads.apply("bitjang-callback"));
+        aside = new ThreadPoolExecutor(
+                0,
+                Integer.MAX_VALUE,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                threads.apply("bitjang-aside"));
+    }
+
+    private static ThreadPoolExecutor atMost(int most, ThreadFactory threads) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                most, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
         pool.allowCoreThreadTimeOut(true);
+        return pool;
     }
 
     /** Runs the task soon, on a thread that may wait for the database. Dropped when closed. */
@@ -50,35 +73,48 @@ public final class Workers implements Executor {
         submit(pool, task);
     }
 
-    /** Runs code of the application's soon. Dropped when closed. */
+    /** Runs code of the application's, soon or when the code before it has ended. Dropped when closed. */
     public void callBack(Runnable code) {
         submit(callbacks, code);
     }
 
-    private static void submit(Executor threads, Runnable task) {
+    /** Runs at once what must not stand behind a database that hangs or behind code of the application's. Dropped when closed. */
+    public void aside(Runnable task) {
+        submit(aside, task);
+    }
+
+    private void submit(ThreadPoolExecutor threads, Runnable task) {
         try {
             threads.execute(() -> logged(task));
         } catch (RejectedExecutionException e) {
             LOG.log(System.Logger.Level.DEBUG, "Closed: a task is dropped");
+        } catch (OutOfMemoryError e) {
+            LOG.log(System.Logger.Level.WARNING, "No thread could be started, it is tried again: " + e.getMessage());
+            after(NO_THREAD_PAUSE, () -> submit(threads, task));
         }
     }
 
-    /** Runs a short task after a time, on the thread that must not wait. Null when closed. */
+    /** Runs a short task after a time, on the thread that must not wait. Null when closed, or when it can't be called off. */
     public @Nullable ScheduledFuture<?> after(long nanos, Runnable task) {
         try {
             return timer.schedule(() -> logged(task), nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             return null;
+        } catch (OutOfMemoryError e) {
+            // the task waits in the timer's queue for a thread, which whoever comes next tries to start
+            LOG.log(System.Logger.Level.WARNING, "No thread could be started to keep the time: " + e.getMessage());
+            return null;
         }
     }
 
-    /** Lets what is under way end, for a moment. */
-    public void close() {
+    /** Lets what is under way end until then. */
+    public void close(Deadline end) {
         timer.shutdownNow();
         pool.shutdown();
         callbacks.shutdown();
+        aside.shutdown();
         try {
-            if (!pool.awaitTermination(2, TimeUnit.SECONDS)) {
+            if (!pool.awaitTermination(end.remainingNanos(), TimeUnit.NANOSECONDS)) {
                 pool.shutdownNow();
             }
         } catch (InterruptedException e) {
@@ -88,7 +124,7 @@ public final class Workers implements Executor {
     }
 
     /** A task that fails must not end its thread's work for others. */
-    private static void logged(Runnable task) {
+    static void logged(Runnable task) {
         try {
             task.run();
         } catch (RuntimeException | Error e) {
@@ -96,8 +132,21 @@ public final class Workers implements Executor {
         }
     }
 
+    /** Starts a thread that lives as long as its work; null if there can't be one more. */
+    public static @Nullable Thread start(String name, Runnable work) {
+        try {
+            Thread thread = new Thread(() -> logged(work), name);
+            thread.setDaemon(true);
+            thread.start();
+            return thread;
+        } catch (OutOfMemoryError e) {
+            LOG.log(System.Logger.Level.WARNING, "The thread " + name + " could not be started: " + e.getMessage());
+            return null;
+        }
+    }
+
     /** Daemon threads with a name and a number. */
-    public static ThreadFactory named(String name) {
+    private static ThreadFactory named(String name) {
         AtomicInteger count = new AtomicInteger();
         return task -> {
             Thread thread = new Thread(task, name + "-" + count.incrementAndGet());

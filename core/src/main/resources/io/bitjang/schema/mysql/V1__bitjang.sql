@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   taken_from  varchar(255) COLLATE utf8mb4_0900_bin,           -- whose expired lock this grant took over
   forced      varchar(1000),                     -- who took it away, and why
   probes      bigint NOT NULL DEFAULT 0,         -- written to find out what became of an attempt
+  reentered   bigint NOT NULL DEFAULT 0,         -- the fence of the latest grant that its owner took again
   PRIMARY KEY (type, id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4;
 

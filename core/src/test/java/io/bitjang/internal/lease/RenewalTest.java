@@ -15,6 +15,7 @@ import io.bitjang.internal.dialect.Dialects;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
@@ -45,7 +46,7 @@ class RenewalTest extends OnH2 {
         Database database = new Database(source, Dialects.detect(source));
         Tables tables = new Tables(null, "bitjang_");
         Workers workers = new Workers();
-        closing(workers::close);
+        closing(() -> workers.close(Deadline.in(Duration.ofSeconds(2))));
         engine = new LeaseEngine(
                 database,
                 tables,
@@ -53,7 +54,7 @@ class RenewalTest extends OnH2 {
                 new Settings("node", LONG, LONG, false, true),
                 workers,
                 new Events(List.of(events::add)));
-        closing(engine::close);
+        closing(() -> engine.close(Deadline.in(Duration.ofSeconds(2))));
         closing(seen::up);
         seen.reset();
     }
@@ -91,9 +92,13 @@ class RenewalTest extends OnH2 {
 
     @Test
     void lease_is_renewed_for_its_whole_time_when_a_third_has_passed() throws Exception {
-        LeaseHandle lease = due(JOB);
+        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        Gate renewal = gate();
+        seen.before(sql -> renewal.pass());
+        LeaseHandle lease = granted(JOB, request(), outcome, THIRD);
         assertThat(lease.remaining()).isLessThanOrEqualTo(LONG.minus(THIRD));
 
+        renewal.close();
         untilTold(Kind.RENEWED);
 
         assertThat(lease.remaining()).isGreaterThan(LONG.minus(THIRD.dividedBy(2)));

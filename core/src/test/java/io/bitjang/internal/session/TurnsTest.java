@@ -11,6 +11,7 @@ import io.bitjang.internal.dialect.Dialects;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
@@ -33,7 +34,7 @@ class TurnsTest extends OnH2 {
         DataSource source = seen.dataSource();
         SessionStore store = new SessionStore(source, source, Dialects.detect(source), new Tables(null, "bitjang_"));
         Workers workers = new Workers();
-        closing(workers::close);
+        closing(() -> workers.close(Deadline.in(Duration.ofSeconds(2))));
         turns = new Turns(
                 new SessionEngine(store, new SessionSettings("node", 1, 10), workers, new Events(List.of())), 10);
         SessionLink link = store.connect();

@@ -12,14 +12,17 @@ import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.Locks;
 import io.bitjang.NoLockException;
+import io.bitjang.testkit.CountingDataSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Locks by the name of an owner. */
@@ -247,6 +250,52 @@ public abstract class DistLockContract extends OnLocks {
         assertThatExceptionOfType(LockingFailException.class)
                 .isThrownBy(() -> node.distLock().unlock(batch(), "node-1"));
         assertThat(row().held()).isTrue();
+    }
+
+    @Test
+    void lock_taken_again_after_an_answer_was_lost_is_not_given_back_behind_its_owner() throws Exception {
+        CountingDataSource seen = new CountingDataSource(pool);
+        Locks node = closing(Locks.create(seen));
+        AutoCloseable up = seen::clearHooks;
+        closing(up);
+        Thread test = Thread.currentThread();
+        seen.onStatement(sql -> {
+            if (Thread.currentThread() != test) {
+                throw new SQLException("The database is down", "08006");
+            }
+        });
+        // the attempt is granted, its answer is lost, and nobody can find out
+        seen.afterStatement(sql -> {
+            seen.onStatement(later -> {
+                throw new SQLException("The database is down", "08006");
+            });
+            throw new SQLException("The answer is lost", "08006");
+        });
+        assertThatExceptionOfType(LockingFailException.class)
+                .isThrownBy(() -> node.distLock().tryLock(batch(), "me", MINUTE));
+        LockData granted = row();
+        assertThat(granted.held()).isTrue();
+        Gate background = closing(new Gate());
+        CountDownLatch released = new CountDownLatch(2);
+        seen.onStatement(sql -> {
+            if (Thread.currentThread() != test) {
+                background.pass();
+            }
+        });
+        seen.afterStatement(sql -> {
+            if (Thread.currentThread() != test) {
+                released.countDown();
+            }
+        });
+
+        assertThat(node.distLock().tryLock(batch(), "me", MINUTE)).isTrue();
+        background.close();
+        assertThat(released.await(60, TimeUnit.SECONDS)).isTrue();
+
+        assertThat(other.distLock().tryLock(batch(), "another", MINUTE)).isFalse();
+        assertThat(row().fence()).isEqualTo(granted.fence());
+        node.distLock().unlock(batch(), "me");
+        assertThat(other.distLock().tryLock(batch(), "another", MINUTE)).isTrue();
     }
 
     private String batch() {

@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   taken_from  varchar(510),                      -- whose expired lock this grant took over
   forced      varchar(2000),                     -- who took it away, and why
   probes      bigint DEFAULT 0 NOT NULL,         -- written to find out what became of an attempt
+  reentered   bigint DEFAULT 0 NOT NULL,         -- the fence of the latest grant that its owner took again
   PRIMARY KEY (type, id)
 );
 

@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   forced      varchar(1000),                     -- who took it away, and why
   flags       smallint NOT NULL DEFAULT 0,       -- what the last change answered: 2 if others waited
   probes      bigint NOT NULL DEFAULT 0,         -- written to find out what became of an attempt
+  reentered   bigint NOT NULL DEFAULT 0,         -- the fence of the latest grant that its owner took again
   PRIMARY KEY (type, id)
 ) WITH (fillfactor = 50);
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.work;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+
+/** Code of the application's that one holder has left to be called: one after the other, in order, never two at a time. Thread-safe. */
+public final class Callbacks extends Locked {
+
+    private final Deque<Runnable> line = new ArrayDeque<>();
+    private boolean running;
+
+    /** For one holder. */
+    public Callbacks() {}
+
+    /** Calls it after those that were added before. */
+    public void add(Workers workers, Runnable code) {
+        boolean idle = locked(() -> {
+            boolean wasIdle = !running;
+            running = true;
+            line.add(code);
+            return wasIdle;
+        });
+        if (idle) {
+            workers.callBack(this::callAll);
+        }
+    }
+
+    private void callAll() {
+        @Nullable Runnable next = next();
+        while (next != null) {
+            Workers.logged(next);
+            next = next();
+        }
+    }
+
+    private @Nullable Runnable next() {
+        return locked(() -> {
+            @Nullable Runnable code = line.poll();
+            running = code != null;
+            return code;
+        });
+    }
+}
