@@ -7,10 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.Lease.State;
 import io.bitjang.SessionLock.Hold;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** A closed instance gives back what it had, fails who waits, and does nothing more. */
@@ -37,6 +41,59 @@ class ClosingTest extends OnH2 {
         assertThatCode(leases.get(0)::close).doesNotThrowAnyException();
         assertThat(other.manager().checkLock(id).held()).isTrue();
         assertThat(other.distLock().tryLock("batch", "lee", LONG)).isFalse();
+    }
+
+    @Test
+    void closing_takes_its_time_out_at_most_however_many_leases_there_are() {
+        Locks brief = closing(builder().closeTimeout(Duration.ofMillis(300)).build());
+        for (int i = 0; i < 20; i++) {
+            brief.lease("many" + i).acquire(Wait.none());
+        }
+        seen.before(sql -> {
+            // as a pool does that has no connection to give
+            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
+            throw new SQLException("The database is down", "08001");
+        });
+        long begun = System.nanoTime();
+
+        brief.close();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(10));
+    }
+
+    @Test
+    void closing_on_an_interrupted_thread_gives_back_all_the_same() {
+        node.lease("job").acquire(Wait.none());
+
+        Thread.currentThread().interrupt();
+        node.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(other.lease("job").tryAcquire()).isPresent();
+    }
+
+    @Test
+    void lease_that_was_closed_under_a_guard_is_free_after_the_commit_though_its_instance_is_closed() throws Exception {
+        Locks brief = closing(builder().closeTimeout(Duration.ofMillis(50)).build());
+        Lease lease = brief.lease("job").acquire(Wait.none());
+        Connection transaction = transaction();
+        lease.guard(transaction);
+        lease.close();
+        brief.close();
+        assertThat(other.lease("job").tryAcquire()).isEmpty();
+
+        transaction.commit();
+
+        eventually("it is free", () -> other.lease("job").tryAcquire().isPresent());
+    }
+
+    @Test
+    void closing_leaves_taken_what_may_not_be_free_yet() {
+        node.lease("job").notFreeBefore(LONG).acquire(Wait.none());
+
+        node.close();
+
+        assertThat(other.lease("job").tryAcquire()).isEmpty();
     }
 
     @Test

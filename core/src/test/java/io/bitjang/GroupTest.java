@@ -134,6 +134,21 @@ class GroupTest extends OnH2 {
     }
 
     @Test
+    void group_whose_answer_was_lost_has_one_fence_that_is_larger_than_every_earlier_one() throws Exception {
+        node.leaseAll("a", "b").acquire(Wait.none()).close();
+        LockName b = LockName.of("b");
+        set("fence = fence + 3600000000", b);
+        long former = Long.parseLong(column("fence", b));
+        loseNextAnswer();
+
+        Lease lease = node.leaseAll("a", "b").acquire(Wait.none());
+
+        assertThat(lease.fence()).isGreaterThan(former);
+        assertThat(column("fence", LockName.of("a"))).isEqualTo(String.valueOf(lease.fence()));
+        assertThat(column("fence", b)).isEqualTo(String.valueOf(lease.fence()));
+    }
+
+    @Test
     void attempt_whose_answer_was_lost_is_found_to_be_granted() {
         node.leaseAll("a", "b").acquire(Wait.none()).close();
         loseNextAnswer();

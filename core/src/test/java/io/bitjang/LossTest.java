@@ -9,7 +9,9 @@ import io.bitjang.Lease.State;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.ConcurrentModificationException;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.Lock;
@@ -82,6 +84,81 @@ class LossTest extends OnH2 {
 
         assertThatCode(lease::close).doesNotThrowAnyException();
         assertThat(called).hasSize(3).allSatisfy(name -> assertThat(name).startsWith("bitjang-callback"));
+    }
+
+    @Test
+    void callbacks_that_take_their_time_cost_few_threads_and_hold_up_nobody_else_who_is_to_be_told() throws Exception {
+        int many = 300;
+        Gate slow = gate();
+        Queue<String> called = new ConcurrentLinkedQueue<>();
+        List<Lease> leases = new ArrayList<>();
+        for (int i = 0; i < many; i++) {
+            String name = "many" + i;
+            Lease lease = node.lease(name).acquire(Wait.none());
+            leases.add(lease.onLost(lost -> slow.pass()).onLost(lost -> called.add(name)));
+        }
+
+        for (Lease lease : leases) {
+            assertThat(node.admin().forceRelease(lease.name(), lease.fence(), "ops", "all of them"))
+                    .isTrue();
+        }
+
+        assertThat(leases).allSatisfy(lease -> assertThat(lease.state()).isEqualTo(State.LOST));
+        assertThat(told(Kind.LOST)).isEqualTo(many);
+        assertThat(callbackThreads()).isBetween(1L, 16L);
+        assertThat(called).isEmpty();
+        slow.close();
+        eventually("all were called", () -> called.size() == many);
+        assertThat(called).doesNotHaveDuplicates();
+    }
+
+    private static long callbackThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("bitjang-callback"))
+                .count();
+    }
+
+    @Test
+    void callback_that_fails_with_an_error_does_not_keep_the_next_from_being_called() throws Exception {
+        Gate next = gate();
+        Lease lease = lease();
+        lease.onLost(lost -> {
+            throw new StackOverflowError("somebody else's");
+        });
+        lease.onLost(lost -> next.pass());
+
+        node.admin().forceRelease(JOB, lease.fence(), "ops", "it hangs");
+
+        next.untilReached();
+    }
+
+    @Test
+    void grant_that_nobody_waited_for_and_that_was_lost_is_told_once() throws Exception {
+        Lease first = lease();
+        Gate answer = gate();
+        Job<Lease> waits = start(() -> node.lease(JOB).acquire(PATIENT)).untilItWaits();
+        seen.after(sql -> {
+            if (sql.contains(":from") || sql.contains("GREATEST")) {
+                answer.pass();
+            }
+        });
+        Job<Object> closes = start(() -> {
+            first.close();
+            return "closed";
+        });
+        answer.untilReached();
+        // the one it was handed to has gone, and another takes it away before that is known here
+        waits.interrupt();
+        assertThatThrownBy(waits::result).isInstanceOf(LockException.class);
+        long fence = other.admin().find(JOB).orElseThrow().fence();
+        assertThat(other.admin().forceRelease(JOB, fence, "ops", "it hangs")).isTrue();
+        seen.up();
+        answer.close();
+
+        assertThat(closes.result()).isEqualTo("closed");
+        eventually("the loss is told", () -> told(Kind.LOST) > 0);
+        assertThat(events.stream().filter(event -> event.kind() == Kind.LOST && event.fence() == fence))
+                .hasSize(1);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.bitjang.Lease.State;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -60,6 +61,49 @@ class ReleaseTest extends OnH2 {
         assertThat(detail(Kind.RELEASE_FAILED)).contains("locked");
         blocker.rollback();
         assertThat(isFree(JOB).isHeld()).isTrue();
+    }
+
+    @Test
+    void release_on_an_interrupted_thread_is_put_off_too_and_keeps_the_flag() throws Exception {
+        Lease lease = node.lease(JOB).acquire(Wait.none());
+        Connection locking = locked(JOB);
+
+        Thread.currentThread().interrupt();
+        lease.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(lease.state()).isEqualTo(State.RELEASED);
+        assertThat(told(Kind.RELEASE_FAILED)).isEqualTo(1);
+        locking.rollback();
+        eventually("it is free", () -> other.lease(JOB).tryAcquire().isPresent());
+    }
+
+    @Test
+    void attempt_that_is_interrupted_while_its_outcome_is_sought_leaves_no_lock_behind() throws Exception {
+        node.lease(JOB).acquire(Wait.none()).close();
+        Connection locking = locked(JOB);
+        seen.reset();
+        Gate sent = gate();
+        seen.before(sql -> {
+            sent.pass();
+            throw new SQLException("The connection broke", "08006");
+        });
+        Job<Object> attempt = start(() -> node.lease(JOB).tryAcquire());
+        sent.untilReached();
+        seen.up();
+        attempt.interrupt();
+        sent.close();
+        assertThatThrownBy(attempt::result).isInstanceOf(LockException.class).hasMessageContaining("Interrupted");
+        String secret = seen.parameters().stream()
+                .filter(text -> text.length() == 22)
+                .findFirst()
+                .orElseThrow();
+        locking.rollback();
+
+        // the request arrives after all
+        set("lock_id = '" + secret + "', expires_at = expires_at + 3600000000", JOB);
+
+        eventually("it is free", () -> other.lease(JOB).tryAcquire().isPresent());
     }
 
     @Test

@@ -209,6 +209,11 @@ final class LeaseHandle extends Locked implements Lease {
         return holder == Thread.currentThread();
     }
 
+    /** What both clocks showed when it was last known to be held. */
+    void seenAt(Clocks clocks) {
+        locked(() -> confirmedAt = clocks);
+    }
+
     long acquiredAt() {
         return acquiredAt;
     }

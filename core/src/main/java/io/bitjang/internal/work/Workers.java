@@ -84,13 +84,29 @@ public final class Workers implements Executor {
     }
 
     private void submit(ThreadPoolExecutor threads, Runnable task) {
+        Runnable safe = () -> logged(task);
         try {
-            threads.execute(() -> logged(task));
+            threads.execute(safe);
         } catch (RejectedExecutionException e) {
             LOG.log(System.Logger.Level.DEBUG, "Closed: a task is dropped");
         } catch (OutOfMemoryError e) {
-            LOG.log(System.Logger.Level.WARNING, "No thread could be started, it is tried again: " + e.getMessage());
-            after(NO_THREAD_PAUSE, () -> submit(threads, task));
+            LOG.log(System.Logger.Level.WARNING, "No thread could be started, the work is put off: " + e.getMessage());
+            if (threads.getQueue().offer(safe)) {
+                // for the threads that there are
+                after(NO_THREAD_PAUSE, () -> ensureThread(threads));
+            } else {
+                after(NO_THREAD_PAUSE, () -> submit(threads, task));
+            }
+        }
+    }
+
+    private void ensureThread(ThreadPoolExecutor threads) {
+        try {
+            if (threads.getPoolSize() == 0 && !threads.getQueue().isEmpty()) {
+                threads.prestartCoreThread();
+            }
+        } catch (OutOfMemoryError e) {
+            after(NO_THREAD_PAUSE, () -> ensureThread(threads));
         }
     }
 

@@ -15,6 +15,7 @@ import io.bitjang.internal.dialect.Dialects;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
@@ -88,6 +89,62 @@ class RenewalTest extends OnH2 {
 
     private void untilTold(Kind kind) throws Exception {
         eventually("told " + kind, () -> told(kind) > 0);
+    }
+
+    /** The wall clock went on meanwhile, the monotonic one did not. */
+    private static void sleepsForTwiceItsTime(LeaseHandle lease) {
+        Clocks now = Clocks.now();
+        lease.seenAt(new Clocks(now.ticks(), now.wall() - 2 * LONG.toMillis()));
+    }
+
+    @Test
+    void lease_that_ended_while_the_host_slept_is_in_doubt_at_once_and_lost_when_the_database_says_so()
+            throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
+        expire(JOB);
+        Gate asked = gate();
+        seen.before(sql -> asked.pass());
+
+        sleepsForTwiceItsTime(lease);
+
+        assertThat(lease.state()).isEqualTo(State.UNKNOWN);
+        assertThat(detail(Kind.UNKNOWN)).contains("suspended");
+        asked.untilReached();
+        asked.close();
+        eventually("lost", () -> lease.state() == State.LOST);
+    }
+
+    @Test
+    void wall_clock_that_steps_costs_a_question_and_no_lease() throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
+
+        sleepsForTwiceItsTime(lease);
+        lease.state();
+
+        untilTold(Kind.RENEWED);
+        assertThat(lease.state()).isEqualTo(State.HELD);
+        assertThat(told(Kind.UNKNOWN)).isEqualTo(1);
+        assertThat(told(Kind.LOST)).isZero();
+    }
+
+    @Test
+    void wall_clock_that_goes_back_is_nobodys_concern() throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
+        Clocks now = Clocks.now();
+
+        lease.seenAt(new Clocks(now.ticks(), now.wall() + LONG.toMillis()));
+
+        assertThat(lease.state()).isEqualTo(State.HELD);
+        assertThat(told()).containsExactly(Kind.ACQUIRED);
+    }
+
+    @Test
+    void to_ensure_what_is_left_of_a_lease_in_doubt_asks_the_database() throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
+        expire(JOB);
+        sleepsForTwiceItsTime(lease);
+
+        assertThatThrownBy(() -> lease.ensure(Duration.ofSeconds(1))).isInstanceOf(NoLockException.class);
     }
 
     @Test

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.work;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticks;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Threads that can't be had, and alarms that are set into the past. */
+class WorkersTest {
+
+    private static final Logger WARNINGS = Logger.getLogger("io.bitjang");
+
+    /** How many more threads may be started, but for the one that keeps the time. */
+    private final AtomicInteger allowed = new AtomicInteger();
+
+    private final Function<String, ThreadFactory> limited = name -> task -> {
+        if (!name.contains("timer") && allowed.getAndUpdate(left -> Math.max(0, left - 1)) == 0) {
+            throw new OutOfMemoryError("unable to create native thread");
+        }
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    };
+
+    private final Workers workers = new Workers(limited);
+
+    @BeforeEach
+    void quiet() {
+        WARNINGS.setLevel(Level.OFF);
+    }
+
+    @AfterEach
+    void close() {
+        workers.close(Deadline.in(Duration.ofSeconds(1)));
+        WARNINGS.setLevel(null);
+    }
+
+    private static void assertCalled(CountDownLatch latch) throws InterruptedException {
+        assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void task_without_a_thread_throws_nothing_and_runs_when_there_is_one() throws Exception {
+        CountDownLatch done = new CountDownLatch(3);
+
+        workers.execute(done::countDown);
+        workers.callBack(done::countDown);
+        workers.aside(done::countDown);
+        assertThat(done.getCount()).isEqualTo(3);
+        allowed.set(3);
+
+        assertCalled(done);
+    }
+
+    @Test
+    void tasks_share_the_threads_that_there_are() throws Exception {
+        allowed.set(1);
+        CountDownLatch done = new CountDownLatch(50);
+
+        for (int i = 0; i < 50; i++) {
+            workers.execute(done::countDown);
+        }
+
+        assertCalled(done);
+    }
+
+    @Test
+    void callbacks_of_one_holder_run_in_order_and_never_two_at_a_time() throws Exception {
+        allowed.set(16);
+        Callbacks callbacks = new Callbacks();
+        AtomicInteger at = new AtomicInteger();
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger wrong = new AtomicInteger();
+        CountDownLatch done = new CountDownLatch(200);
+
+        for (int i = 0; i < 200; i++) {
+            int mine = i;
+            callbacks.add(workers, () -> {
+                wrong.addAndGet(inside.getAndIncrement() == 0 && at.getAndIncrement() == mine ? 0 : 1);
+                inside.decrementAndGet();
+                done.countDown();
+            });
+        }
+
+        assertCalled(done);
+        assertThat(wrong).hasValue(0);
+    }
+
+    @Test
+    void alarm_that_is_always_set_into_the_past_rings_with_pauses() throws Exception {
+        AtomicInteger rings = new AtomicInteger();
+        CountDownLatch some = new CountDownLatch(20);
+        Alarm[] alarm = new Alarm[1];
+        alarm[0] = new Alarm(workers, () -> {
+            rings.incrementAndGet();
+            some.countDown();
+            alarm[0].setTo(Ticks.now() - 1_000_000_000);
+        });
+        long begun = System.nanoTime();
+
+        alarm[0].setTo(Ticks.now());
+        assertCalled(some);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofMillis(18));
+    }
+}
