@@ -6,9 +6,9 @@ import java.time.Duration;
 /**
  * A lock by name and owner, without a handle and without renewal: for jobs that know how long they take at most.
  *
- * <p>It re-enters by owner: whoever names the owner that has the lock, gets it again, and it lasts at least the duration from
- * now. So processes that use the same owner name share the lock; give each process its own. Names are apart from those of
- * {@link LeaseLock}: their type is {@value #TYPE}. Thread-safe.
+ * <p>It re-enters by owner: a caller that passes the current owner's name re-acquires the lock, which then lasts at least the
+ * duration from now. So processes that use the same owner name share the lock, and the first of them that calls {@link #unlock} frees
+ * it for all: give each process its own. Names are apart from those of {@link LeaseLock}: their type is {@value #TYPE}. Thread-safe.
  */
 public interface DistLock {
 
@@ -25,7 +25,8 @@ public interface DistLock {
     boolean tryLock(String name, String owner, Duration duration);
 
     /**
-     * Frees the lock that this instance took for this owner.
+     * Frees the lock that this instance took or re-acquired for this owner, even if another process has re-acquired it under the same
+     * owner name since.
      *
      * @throws NoLockException if this instance did not take it for this owner, or another has taken it since
      */

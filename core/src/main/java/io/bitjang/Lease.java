@@ -21,7 +21,7 @@ public interface Lease extends AutoCloseable {
         HELD,
         /** Held, but the last renewal did not happen: its row was locked by a transaction. Tried again. */
         AT_RISK,
-        /** Held as far as is known, but the last renewal's answer never came. Tried again. */
+        /** Held as far as is known, but the last renewal's answer never came, or the host may have been suspended. Asked again. */
         UNKNOWN,
         /** Lost: expired, taken by another, or taken away. Final. */
         LOST,
@@ -77,7 +77,10 @@ public interface Lease extends AutoCloseable {
      */
     void guard(Connection connection);
 
-    /** Calls back when the lease is lost, at once if it is lost already, on a thread of the library's. */
+    /**
+     * Calls back when the lease is lost, at once if it is lost already, on a thread of the library's. Of one lease, callbacks run one
+     * after the other; of all leases, sixteen at a time.
+     */
     Lease onLost(Consumer<Lease> callback);
 
     /**

@@ -41,6 +41,7 @@ public interface LeaseLock {
      *
      * @throws AlreadyLockedException if someone else has it until the end of the wait
      * @throws LockingFailException if the database fails until the end of the wait
+     * @throws LockDeadlockException if this thread has it already by {@code run}, {@code call}, {@code tryRun} or {@code asLock}
      * @throws LockException if the thread is interrupted; its interrupt flag stays set
      */
     Lease acquire(Wait wait);
@@ -58,7 +59,8 @@ public interface LeaseLock {
     <T, X extends Exception> T call(Wait wait, Locks.Call<T, X> call) throws X;
 
     /**
-     * This lock as a {@link Lock}, re-entrant per thread. {@code unlock} after a loss throws {@link
+     * This lock as a {@link Lock}, re-entrant per thread. A thread that waits for it while it has the same name through another object
+     * gets {@link LockDeadlockException}. {@code unlock} after a loss throws {@link
      * java.util.ConcurrentModificationException}; an inner {@code lock} after a loss throws {@link NoLockException}. Conditions are
      * not supported.
      */

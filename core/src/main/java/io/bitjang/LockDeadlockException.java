@@ -4,7 +4,7 @@ package io.bitjang;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Two or more wait for each other: nobody would ever get what they wait for. */
+/** Threads wait for each other, or one for itself: nobody would ever get what they wait for. */
 public final class LockDeadlockException extends LockException {
 
     private static final long serialVersionUID = 1L;

@@ -12,7 +12,9 @@ import io.bitjang.Locks;
 import io.bitjang.NoLockException;
 import io.bitjang.Wait;
 import io.bitjang.spi.LockEvent.Kind;
+import io.bitjang.testkit.CountingDataSource;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -112,6 +114,26 @@ public abstract class LeaseAllContract extends OnObservedLocks {
         group.close();
         abc().forEach(name ->
                 assertThat(other.lease(name).acquire(Wait.none()).fence()).isGreaterThan(group.fence()));
+    }
+
+    @Test
+    void the_fence_is_larger_than_every_earlier_one_even_if_the_answer_was_lost() {
+        makeKnown();
+        long ahead = other.admin().find(lockName("b")).orElseThrow().fence() + 1_000_000_000_000_000L;
+        database.execute("UPDATE bitjang_locks SET fence = " + ahead + " WHERE id = '" + name("b") + "'");
+        CountingDataSource seen = new CountingDataSource(pool);
+        Locks node = closing(Locks.create(seen));
+        seen.afterStatement(sql -> {
+            seen.clearHooks();
+            throw new SQLException("The answer is lost", "08006");
+        });
+
+        Lease group = node.leaseAll(abc()).acquire(Wait.none());
+
+        assertThat(group.fence()).isGreaterThan(ahead);
+        assertThat(abc())
+                .allSatisfy(name -> assertThat(other.admin().find(name).map(LockData::fence))
+                        .contains(group.fence()));
     }
 
     @Test
