@@ -8,6 +8,7 @@ import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
 import io.bitjang.LockData;
 import io.bitjang.LockException;
+import io.bitjang.Locks;
 import io.bitjang.NoLockException;
 import io.bitjang.Wait;
 import io.bitjang.spi.LockEvent.Kind;
