@@ -163,6 +163,11 @@ final class Attempts {
         });
     }
 
+    /** A failure that is not the database's. */
+    static LockingFailException failed(LockName name, RuntimeException e) {
+        return new LockingFailException(name, name + " could not be taken: " + e, e);
+    }
+
     static LockingFailException failed(@Nullable LockName name, String what, DatabaseException e) {
         return new LockingFailException(name, name + " " + what + ". " + e.getMessage(), e.sqlException());
     }

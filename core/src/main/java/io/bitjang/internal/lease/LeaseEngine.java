@@ -272,8 +272,8 @@ public final class LeaseEngine {
             }
         } catch (LockException e) {
             waiter.fail(e);
-        } catch (IllegalStateException e) {
-            waiter.fail(closing());
+        } catch (RuntimeException e) {
+            waiter.fail(isClosed() ? closing() : Attempts.failed(waiter.names().get(0), e));
         }
     }
 

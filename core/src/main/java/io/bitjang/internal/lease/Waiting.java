@@ -206,8 +206,9 @@ final class Waiting {
             } else {
                 refused(queue, outcome.answer());
             }
-        } catch (LockException e) {
-            queue.waiters().forEach(waiter -> waiter.failed(e));
+        } catch (RuntimeException e) {
+            LockException reason = e instanceof LockException known ? known : Attempts.failed(queue.names.get(0), e);
+            queue.waiters().forEach(waiter -> waiter.failed(reason));
             queue.failed();
         } finally {
             if (!granted && queue.attempted(false)) {
@@ -261,9 +262,12 @@ final class Waiting {
                         .toList());
                 due.forEach(queue -> look(queue, rows));
             }
-        } catch (DatabaseException e) {
+        } catch (RuntimeException e) {
             for (WaitQueue queue : due) {
-                queue.waiters().forEach(w -> w.failed(Attempts.failed(queue.names.get(0), "could not be read", e)));
+                LockException reason = e instanceof DatabaseException known
+                        ? Attempts.failed(queue.names.get(0), "could not be read", known)
+                        : Attempts.failed(queue.names.get(0), e);
+                queue.waiters().forEach(waiter -> waiter.failed(reason));
                 queue.failed();
             }
         } finally {
