@@ -144,11 +144,11 @@ class ProcessFaultTest {
             }
             assertThat(ask(child, "close")).isEqualTo("closed");
             try (Lease mine = locks.lease(name).lasting(LONG).acquire(PATIENT)) {
-                child.send("wait " + name + " 1500");
+                child.send("wait " + name + " 6000");
                 child.jumpClock("-2h");
                 assertThat(child.readLine(SOON)).startsWith("AlreadyLockedException");
             }
-            assertThat(ask(child, "dist " + name + " 1000")).isEqualTo("dist true");
+            assertThat(ask(child, "dist " + name + " 6000")).isEqualTo("dist true");
             assertThat(locks.distLock().tryLock(name, "parent", LONG)).isFalse();
             awaitDist(locks);
         }
@@ -185,12 +185,12 @@ class ProcessFaultTest {
             assertThat(locks.distLock().tryLock(name, "parent", LONG)).isTrue();
 
             assertThat(ask(ahead, "acquire " + name + " 1000")).isEqualTo("refused");
-            assertThat(ask(ahead, "dist " + name + " 1000")).isEqualTo("dist false");
+            assertThat(ask(ahead, "dist " + name + " 6000")).isEqualTo("dist false");
 
             assertThat(row(locks).fence()).isEqualTo(mine.fence());
             mine.renew();
             locks.distLock().unlock(name, "parent");
-            assertThat(ask(ahead, "dist " + name + " 1000")).isEqualTo("dist true");
+            assertThat(ask(ahead, "dist " + name + " 6000")).isEqualTo("dist true");
             awaitDist(locks);
         }
     }
