@@ -17,28 +17,57 @@ public record Sql(String text, List<String> parameters) {
      * may parse the text each time, character by character.
      */
     public static Sql parse(String laidOut) {
-        String named = laidOut.replaceAll("\\s+", " ");
+        String named = inOneLine(laidOut);
         StringBuilder text = new StringBuilder(named.length());
         List<String> parameters = new ArrayList<>();
+        int copied = 0;
         for (int i = 0; i < named.length(); ) {
             char c = named.charAt(i);
-            int end = i + 1;
             if (c == '\'' || c == '"' || c == '`') {
-                end = named.indexOf(c, i + 1) + 1;
+                i = named.indexOf(c, i + 1) + 1;
+            } else if (c != ':') {
+                i++;
             } else if (named.startsWith("::", i)) {
-                end = i + 2;
-            } else if (c == ':' && end < named.length() && Character.isJavaIdentifierStart(named.charAt(end))) {
-                while (end < named.length() && Character.isJavaIdentifierPart(named.charAt(end))) {
-                    end++;
+                i += 2;
+            } else {
+                int end = endOfName(named, i + 1);
+                if (end > i + 1) {
+                    parameters.add(named.substring(i + 1, end));
+                    text.append(named, copied, i).append('?');
+                    copied = end;
                 }
-                parameters.add(named.substring(i + 1, end));
-                text.append('?');
                 i = end;
-                continue;
             }
-            text.append(named, i, end);
-            i = end;
         }
-        return new Sql(text.toString(), List.copyOf(parameters));
+        return new Sql(text.append(named, copied, named.length()).toString(), List.copyOf(parameters));
+    }
+
+    /** By hand: a regular expression takes three times as long, and some forty statements are translated at each start. */
+    private static String inOneLine(String laidOut) {
+        StringBuilder line = new StringBuilder(laidOut.length());
+        boolean space = false;
+        for (int i = 0; i < laidOut.length(); i++) {
+            char c = laidOut.charAt(i);
+            boolean again = space;
+            space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+            if (!space) {
+                line.append(c);
+            } else if (!again) {
+                line.append(' ');
+            }
+        }
+        return line.toString();
+    }
+
+    /** The start itself if no name begins there. */
+    private static int endOfName(String text, int start) {
+        int end = start;
+        if (end < text.length() && !Character.isJavaIdentifierStart(text.charAt(end))) {
+            return start;
+        }
+        while (end < text.length() && Character.isJavaIdentifierPart(text.charAt(end))) {
+            end++;
+        }
+        return end;
     }
 }
