@@ -2,15 +2,14 @@
 package io.bitjang.testkit;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class LocalServer {
 
     private static final Duration START = Duration.ofSeconds(180);
+    private static final Duration PORT_PATIENCE = Duration.ofSeconds(30);
     private static final int PORTS_TO_TRY = 3;
     private static final String PORT = "port";
     private static final String IN_ORDER = "left-in-order";
@@ -53,7 +53,7 @@ final class LocalServer {
             for (int attempt = 1; ; attempt++) {
                 Path folder = home.create();
                 launcher.prepare(folder);
-                int port = freePort();
+                int port = Ports.free();
                 ServerProcess process =
                         ServerProcess.start(folder, launcher.signals(), owner, launcher.command(folder, port));
                 try {
@@ -116,13 +116,26 @@ final class LocalServer {
                 launcher.beforeStop(database);
             }
             process.stop();
-            process = ServerProcess.start(folder, launcher.signals(), owner, launcher.command(folder, port));
-            awaitReady(launcher, folder, port, process);
+            startAgain();
         } catch (IOException e) {
             throw new TestDatabaseException("Cannot restart " + launcher.name() + ": " + e.getMessage(), e);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** At the same port, because pools and proxies know it: if someone else was quicker, it waits until they have gone. */
+    private void startAgain() throws IOException {
+        List<String> command = launcher.command(folder, port);
+        long deadline = System.nanoTime() + PORT_PATIENCE.toNanos();
+        while (!Ports.isFree(port)) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException("another program listens on its port " + port);
+            }
+            pause();
+        }
+        process = ServerProcess.start(folder, launcher.signals(), owner, command);
+        awaitReady(launcher, folder, port, process);
     }
 
     /** This JVM ends, and with it the server, unless others may use it. */
@@ -189,11 +202,5 @@ final class LocalServer {
     private static boolean portWasTaken(IOException e) {
         String message = String.valueOf(e.getMessage());
         return message.contains("Address already in use") || message.contains("port is already in use");
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(Launcher.HOST))) {
-            return socket.getLocalPort();
-        }
     }
 }

@@ -14,6 +14,10 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -30,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 final class SharedServers {
 
     private static final Pattern FOLDER = Pattern.compile("build-(\\d+)-(\\d+-\\d+)");
+
+    private static final long EMPTYING_SECONDS = 10;
 
     private final OsProcess build;
     private final Path folder;
@@ -85,7 +91,7 @@ final class SharedServers {
         }
         try {
             if (left.wasLeftInOrder()) {
-                empty(launcher, left.port());
+                emptyInTime(launcher, left.port());
                 return left;
             }
         } catch (SQLException e) {
@@ -95,11 +101,31 @@ final class SharedServers {
         return null;
     }
 
+    /** A server may take a connection and never answer, and not every driver has a time-out for that. */
+    private static void emptyInTime(Launcher launcher, int port) throws SQLException {
+        FutureTask<Void> emptying = new FutureTask<>(() -> {
+            empty(launcher, port);
+            return null;
+        });
+        Thread thread = new Thread(emptying, "testkit-emptying");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            emptying.get(EMPTYING_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new SQLException("it does not answer within " + EMPTYING_SECONDS + " seconds", e);
+        } catch (ExecutionException e) {
+            throw new SQLException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new SQLException("interrupted while it was emptied", e);
+        }
+    }
+
     private static void empty(Launcher launcher, int port) throws SQLException {
         DriverDataSource source = new DriverDataSource(launcher.adminUrl(port), Launcher.USER, Launcher.PASSWORD);
         try (Connection connection = source.getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.setQueryTimeout(20);
             for (String sql : launcher.emptying()) {
                 statement.execute(sql);
             }

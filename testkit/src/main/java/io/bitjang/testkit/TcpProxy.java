@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TcpProxy implements AutoCloseable {
 
+    private static final int BACKLOG = 200;
+
     private final String host;
     private final int serverPort;
     private final int port;
@@ -155,11 +157,12 @@ public final class TcpProxy implements AutoCloseable {
         connections.remove(connection);
     }
 
+    /** On that port, or on any with 0. */
     private ServerSocket listen(int onPort) {
         try {
-            ServerSocket socket = new ServerSocket();
-            socket.setReuseAddress(true);
-            socket.bind(new java.net.InetSocketAddress(InetAddress.getByName(Launcher.HOST), onPort), 200);
+            ServerSocket socket = onPort == 0
+                    ? Ports.listen(BACKLOG)
+                    : new ServerSocket(onPort, BACKLOG, InetAddress.getByName(Launcher.HOST));
             accepting = ProxiedConnection.start("accept", () -> accept(socket));
             return socket;
         } catch (IOException e) {

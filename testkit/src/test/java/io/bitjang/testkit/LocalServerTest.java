@@ -3,12 +3,18 @@ package io.bitjang.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,6 +48,65 @@ class LocalServerTest {
                 server.end();
             }
         }
+    }
+
+    @Test
+    void no_connection_gets_the_port_of_a_server_or_a_proxy() throws IOException {
+        String range = Files.readAllLines(Path.of("/proc/sys/net/ipv4/ip_local_port_range"))
+                .get(0);
+        int lowest = Integer.parseInt(range.split("\\s+")[0]);
+        assumeTrue(lowest >= 32_000, "this system gives any port to connections");
+        RunFolders folders = new RunFolders(folder);
+        LocalServer server = LocalServer.start(new Altered(), () -> folders.create("h2"), null);
+        try (TcpProxy proxy = TcpProxy.to(Launcher.HOST, server.port())) {
+            assertThat(List.of(server.port(), proxy.port()))
+                    .allSatisfy(port -> assertThat(port).isLessThan(lowest));
+        } finally {
+            server.end();
+        }
+    }
+
+    @Test
+    void restart_waits_until_whoever_took_the_port_has_gone() throws Exception {
+        RunFolders folders = new RunFolders(folder);
+        AtomicInteger starts = new AtomicInteger();
+        LocalServer server = LocalServer.start(
+                new Altered() {
+                    @Override
+                    public List<String> command(Path made, int port) throws IOException {
+                        if (starts.incrementAndGet() == 2) {
+                            takeForAWhile(port);
+                        }
+                        return super.command(made, port);
+                    }
+                },
+                () -> folders.create("h2"),
+                null);
+        try {
+            DriverDataSource source = new DriverDataSource(server.url(), Launcher.USER, Launcher.PASSWORD);
+            server.restart(new JdbcDatabase("h2", source, ignored -> {}));
+            try (Connection connection = source.getConnection()) {
+                assertThat(connection.isValid(5)).isTrue();
+            }
+        } finally {
+            server.end();
+        }
+    }
+
+    /** By someone who takes connections and never answers. */
+    private static void takeForAWhile(int port) throws IOException {
+        // the threads of a server that was killed may still hold it for a moment
+        while (!Ports.isFree(port)) {
+            Thread.onSpinWait();
+        }
+        ServerSocket taken = new ServerSocket(port, 1, InetAddress.getByName(Launcher.HOST));
+        CompletableFuture.delayedExecutor(500, TimeUnit.MILLISECONDS).execute(() -> {
+            try {
+                taken.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
     }
 
     @Test

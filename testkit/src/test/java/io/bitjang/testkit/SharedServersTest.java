@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -117,6 +118,22 @@ class SharedServersTest {
             assertThat(jvm.readLine(START)).endsWith(" " + folder);
             jvm.send("create");
             assertThat(jvm.readLine(START)).isEqualTo("created");
+        }
+    }
+
+    @Test
+    void server_that_was_left_without_an_answer_is_replaced() throws Exception {
+        String first;
+        try (ChildJvm jvm = user("h2-server")) {
+            first = jvm.readLine(START);
+            jvm.send("exit");
+            assertThat(jvm.waitFor(START)).isZero();
+        }
+        OsProcess server = serverIn(folderOf(first));
+        Shell.require(List.of("kill", "-STOP", Long.toString(server.pid())), "");
+        try (ChildJvm jvm = user("h2-server")) {
+            assertThat(jvm.readLine(START)).isNotEqualTo(first).endsWith(" " + folderOf(first));
+            assertThat(server.isAlive()).isFalse();
         }
     }
 
