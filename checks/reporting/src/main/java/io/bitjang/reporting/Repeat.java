@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.platform.commons.JUnitException;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -28,8 +29,19 @@ public final class Repeat implements TestExecutionListener {
     /** How often, and what. */
     public static void main(String[] args) {
         int times = Integer.parseInt(args[0]);
-        List<? extends DiscoverySelector> selectors = Arrays.stream(args)
-                .skip(1)
+        try {
+            System.exit(repeat(times, Arrays.asList(args).subList(1, args.length)));
+        } catch (ClassNotFoundException | JUnitException e) {
+            System.out.println("NO TEST HAS RUN: " + e);
+            System.exit(2);
+        }
+    }
+
+    private static int repeat(int times, List<String> names) throws ClassNotFoundException {
+        for (String name : names) {
+            Class.forName(name.replaceFirst("#.*", ""));
+        }
+        List<? extends DiscoverySelector> selectors = names.stream()
                 .map(name -> name.contains("#")
                         ? DiscoverySelectors.selectMethod(name)
                         : DiscoverySelectors.selectClass(name))
@@ -45,7 +57,11 @@ public final class Repeat implements TestExecutionListener {
             launcher.execute(request, repeat);
             System.out.printf("round %d of %d: %d tests, failed %s%n", round, times, repeat.tests, repeat.failed);
         }
-        System.exit(repeat.tests == 0 ? 2 : repeat.failed.isEmpty() ? 0 : 1);
+        if (repeat.tests == 0 && repeat.failed.isEmpty()) {
+            System.out.println("NO TEST HAS RUN: there is none in " + String.join(", ", names));
+            return 2;
+        }
+        return repeat.failed.isEmpty() ? 0 : 1;
     }
 
     @Override
