@@ -46,6 +46,8 @@ class SpringDependenciesTest {
                 .resideInAnyPackage("io.bitjang.spring", "io.bitjang.spring.internal..")
                 .and()
                 .doNotHaveSimpleName("JpaTransactions") // asked only where JPA is there
+                .and()
+                .doNotHaveSimpleName("JtaTransactions") // asked only where JTA is there
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(

@@ -4,6 +4,7 @@ package io.bitjang.spring;
 import io.bitjang.LockManager;
 import io.bitjang.Locks;
 import io.bitjang.spring.internal.GuardingListeners;
+import io.bitjang.spring.internal.LockDatabase;
 import io.bitjang.spring.internal.LockScopes;
 import io.bitjang.spring.internal.LockedAdvisor;
 import io.bitjang.spring.internal.LockedBeans;
@@ -33,7 +34,7 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * <p>It needs a bean {@link Locks}. It follows the transactions of one data source, which must have the tables of the locks: the only
  * bean {@link DataSource}, the primary one, or the one that a bean {@link LockingSettings} names; without any, offline locks act at
- * once and no transaction is guarded. The application gets the beans {@link LockTemplate}, {@link LockManager} and {@link
+ * once. Transactions under a lease are guarded whichever data source they know, if it leads to the database of the locks. The application gets the beans {@link LockTemplate}, {@link LockManager} and {@link
  * LockExceptionTranslator}; the rest is infrastructure. Neither {@code Locks} nor the data source is made before its time.
  */
 @Configuration(proxyBeanMethods = false)
@@ -55,12 +56,10 @@ public class LockingConfiguration {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockScopes bitjangLockScopes(ConfigurableListableBeanFactory beans) {
+        Supplier<Locks> locks = SingletonSupplier.of(() -> beans.getBean(Locks.class));
         return new LockScopes(
-                SingletonSupplier.of(() -> beans.getBean(Locks.class)),
-                SingletonSupplier.ofNullable(() -> {
-                    @Nullable DataSource followed = followed(beans);
-                    return followed == null ? null : new SpringTransactions(followed);
-                }),
+                locks,
+                SingletonSupplier.of(() -> new SpringTransactions(followed(beans), new LockDatabase(locks))),
                 SingletonSupplier.ofNullable(
                         () -> beans.getBeanProvider(LockObserver.class).getIfAvailable()));
     }

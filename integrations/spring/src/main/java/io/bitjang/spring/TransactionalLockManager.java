@@ -7,13 +7,13 @@ import io.bitjang.LockManager;
 import io.bitjang.LockingFailException;
 import io.bitjang.spring.internal.SpringTransactions;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.TransactionSystemException;
 
 /**
  * A {@link LockManager} that follows Spring's transactions: inside one, {@link #checkLock(LockId)} guards it and {@link
@@ -100,15 +100,15 @@ public final class TransactionalLockManager implements LockManager {
                 : manager.checkLock(lockId);
     }
 
-    /** A read-only transaction can't lock a row, and has nothing to guard. H2 has none: its connections only say so. */
+    /** A read-only transaction can't lock a row, and has nothing to guard. */
     private LockData check(Connection connection, LockId lockId) {
+        boolean readOnly;
         try {
-            boolean readOnly = connection.isReadOnly()
-                    && !connection.getMetaData().getDatabaseProductName().equals("H2");
-            return readOnly ? manager.checkLock(lockId) : manager.checkLock(connection, lockId);
-        } catch (SQLException e) {
+            readOnly = SpringTransactions.refusesWrites(connection);
+        } catch (TransactionSystemException e) {
             throw new LockingFailException(lockId.name(), lockId.name() + " could not be guarded", e);
         }
+        return readOnly ? manager.checkLock(lockId) : manager.checkLock(connection, lockId);
     }
 
     @Override

@@ -13,14 +13,21 @@ import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.Table;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Map;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.hibernate.engine.jdbc.connections.internal.DatasourceConnectionProviderImpl;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.orm.jpa.DefaultJpaDialect;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.SharedEntityManagerCreator;
@@ -85,13 +92,57 @@ class JpaTransactionsTest extends OnSpring {
         }
     }
 
+    /** Shows no JDBC connection: Spring binds none. */
+    @Configuration
+    static class WithoutConnection extends Application {
+        @Bean
+        @Override
+        LocalContainerEntityManagerFactoryBean entityManagerFactory(DataSource dataSource) {
+            LocalContainerEntityManagerFactoryBean factory = super.entityManagerFactory(dataSource);
+            factory.setJpaDialect(new DefaultJpaDialect());
+            return factory;
+        }
+    }
+
+    /** Knows no data source: JPA gets its connections by itself. */
+    @Configuration
+    static class WithoutDataSource extends Application {
+        @Bean
+        @Override
+        LocalContainerEntityManagerFactoryBean entityManagerFactory(DataSource dataSource) {
+            LocalContainerEntityManagerFactoryBean factory = super.entityManagerFactory(dataSource);
+            factory.setDataSource(null);
+            factory.setPersistenceUnitName("hidden");
+            factory.getJpaPropertyMap()
+                    .put("hibernate.connection.provider_class", new DatasourceConnectionProviderImpl() {
+                        private static final long serialVersionUID = 1L;
+
+                        @Override
+                        public Connection getConnection() throws SQLException {
+                            return dataSource.getConnection();
+                        }
+
+                        @Override
+                        public void configure(Map<String, Object> settings) {
+                            setDataSource(dataSource);
+                            super.configure(settings);
+                        }
+                    });
+            return factory;
+        }
+    }
+
     private Accounts accounts;
     private LockManager manager;
     private TransactionTemplate tx;
 
     @BeforeEach
     void start() {
-        AnnotationConfigApplicationContext context = context(Application.class);
+        start(Application.class);
+    }
+
+    private void start(Class<?> configuration) {
+        AnnotationConfigApplicationContext context = context(configuration);
         accounts = context.getBean(Accounts.class);
         manager = context.getBean(LockManager.class);
         tx = new TransactionTemplate(context.getBean(JpaTransactionManager.class));
@@ -149,5 +200,45 @@ class JpaTransactionsTest extends OnSpring {
 
         assertThat(balance()).isOne();
         assertThat(isHeld(lock)).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {WithoutConnection.class, WithoutDataSource.class})
+    void commit_of_a_holder_that_has_lost_its_lock_is_refused_even_if_no_connection_is_shown(Class<?> configuration) {
+        start(configuration);
+
+        assertThatThrownBy(() -> accounts.add(account, this::takenAway))
+                .isInstanceOf(PessimisticLockingFailureException.class)
+                .hasCauseInstanceOf(NoLockException.class);
+
+        assertThat(balance()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {WithoutConnection.class, WithoutDataSource.class})
+    void commit_of_a_holder_that_has_its_lock_goes_through_even_if_no_connection_is_shown(Class<?> configuration) {
+        start(configuration);
+
+        assertThat(accounts.add(account, () -> true)).isTrue();
+
+        assertThat(balance()).isOne();
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {WithoutConnection.class, WithoutDataSource.class})
+    void edit_lock_is_guarded_or_refused_even_if_no_connection_is_shown(Class<?> configuration) {
+        start(configuration);
+        LockId id = manager.tryLock(lock.type(), lock.id(), "kim");
+        takenAway();
+
+        assertThat(catchThrowable(() -> tx.executeWithoutResult(s -> {
+                    accounts.find(account).balance++;
+                    assertThat(catchThrowable(() -> manager.checkLock(id)))
+                            .isInstanceOfAny(NoLockException.class, IllegalStateException.class);
+                    throw new IllegalStateException("as it says");
+                })))
+                .isNotNull();
+
+        assertThat(balance()).isZero();
     }
 }

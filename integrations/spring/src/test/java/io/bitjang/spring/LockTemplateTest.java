@@ -9,7 +9,6 @@ import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
 import io.bitjang.LockName;
 import io.bitjang.Wait;
-import io.bitjang.testkit.TestDatabases;
 import java.io.IOException;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -21,6 +20,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -37,7 +37,7 @@ class LockTemplateTest extends OnSpring {
 
         @Bean
         DataSourceTransactionManager elsewhere() {
-            return new DataSourceTransactionManager(TestDatabases.h2().dataSource());
+            return new DataSourceTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:"));
         }
     }
 

@@ -130,14 +130,15 @@ class LockedGuardTest extends OnSpring {
     }
 
     @Test
-    void read_only_transaction_of_a_holder_that_has_lost_its_lock_ends_in_peace_and_the_loss_is_told() {
+    void read_only_transaction_of_a_holder_that_has_lost_its_lock_ends_in_peace_if_it_can_not_write() {
         TransactionTemplate reading = tx();
         reading.setReadOnly(true);
 
         assertThatThrownBy(() -> accounts.locked(account, () -> reading.execute(s -> balance() == 0 && takenAway())))
                 .isInstanceOf(PessimisticLockingFailureException.class);
 
-        assertThat(trace).contains("commit");
+        // H2 lets a read-only transaction write, so there it is guarded like any other
+        assertThat(trace).contains(name.equals("h2") ? "rollback" : "commit");
     }
 
     @Test

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.spring.internal;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -11,8 +15,11 @@ import org.springframework.transaction.PlatformTransactionManager;
 /** Lets every transaction manager tell of the transactions that it begins, so that those under locks are guarded. Thread-safe. */
 public final class GuardingListeners implements BeanPostProcessor, SmartInitializingSingleton {
 
+    private static final Log log = LogFactory.getLog(GuardingListeners.class);
+
     private final ConfigurableListableBeanFactory beans;
     private final LockScopes scopes;
+    private final Set<PlatformTransactionManager> deaf = ConcurrentHashMap.newKeySet();
 
     /** For these. */
     public GuardingListeners(ConfigurableListableBeanFactory beans, LockScopes scopes) {
@@ -38,10 +45,23 @@ public final class GuardingListeners implements BeanPostProcessor, SmartInitiali
     }
 
     private void listen(Object bean) {
-        if (bean instanceof ConfigurableTransactionManager manager
-                && bean instanceof PlatformTransactionManager
-                && !manager.getTransactionExecutionListeners().contains(scopes)) {
-            manager.addListener(scopes);
+        if (!(bean instanceof PlatformTransactionManager platform)) {
+            return;
+        }
+        if (!(bean instanceof ConfigurableTransactionManager manager)) {
+            if (deaf.add(platform)) {
+                log.warn(
+                        "The transaction manager " + bean.getClass().getName()
+                                + " tells nobody of its transactions (it is no ConfigurableTransactionManager), so those that begin"
+                                + " under locks are guarded only if another transaction manager, which is a bean, begins them.");
+            }
+            return;
+        }
+        if (manager.getTransactionExecutionListeners().stream()
+                .noneMatch(listener -> listener instanceof ManagedTransactions ours && ours.isOf(scopes))) {
+            ManagedTransactions listener = new ManagedTransactions(platform, scopes);
+            manager.addListener(listener);
+            scopes.listenTo(listener);
         }
     }
 }

@@ -5,17 +5,18 @@ import io.bitjang.AlreadyLockedException;
 import io.bitjang.LockException;
 import io.bitjang.Locks;
 import io.bitjang.spring.LockObserver;
+import io.bitjang.spring.Locked;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NamedThreadLocal;
 import org.springframework.transaction.TransactionExecution;
-import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -29,28 +30,29 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * <p>Thread-safe.
  */
-public final class LockScopes implements TransactionExecutionListener {
+public final class LockScopes {
 
     private final Supplier<Locks> locks;
-    private final Supplier<@Nullable SpringTransactions> transactions;
+    private final Supplier<SpringTransactions> transactions;
     private final Supplier<@Nullable LockObserver> observer;
     private final Consumer<String> warnings;
     private final ThreadLocal<Scope> current = new NamedThreadLocal<>("Calls under locks");
     private final ThreadLocal<Set<Holding>> kept =
             NamedThreadLocal.withInitial("Locks that transactions keep", ConcurrentHashMap::newKeySet);
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
+    private final List<ManagedTransactions> hidden = new CopyOnWriteArrayList<>();
 
     /** Asks for each when it is needed first, so that nothing is made too early. */
     public LockScopes(
             Supplier<Locks> locks,
-            Supplier<@Nullable SpringTransactions> transactions,
+            Supplier<SpringTransactions> transactions,
             Supplier<@Nullable LockObserver> observer) {
         this(locks, transactions, observer, LogFactory.getLog(LockScopes.class)::warn);
     }
 
     LockScopes(
             Supplier<Locks> locks,
-            Supplier<@Nullable SpringTransactions> transactions,
+            Supplier<SpringTransactions> transactions,
             Supplier<@Nullable LockObserver> observer,
             Consumer<String> warnings) {
         this.locks = locks;
@@ -137,9 +139,12 @@ public final class LockScopes implements TransactionExecutionListener {
 
     /** One that the current transaction has, or a new one that it keeps. */
     private Holding ofTransaction(LockRequest request, String who) {
+        if (request.kind() == Locked.Kind.LEASE) {
+            requireGuardable(who);
+        }
         boolean inside = TransactionSynchronizationManager.isActualTransactionActive()
                 && TransactionSynchronizationManager.isSynchronizationActive()
-                && !TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+                && !(SpringTransactions.isReadOnly() && transactions.get().writesNothing());
         if (!inside) {
             @Nullable Holding kept = keptAround(request);
             return kept == null ? acquire(request) : kept;
@@ -174,6 +179,20 @@ public final class LockScopes implements TransactionExecutionListener {
         return holding;
     }
 
+    /** A transaction that is there already, and that could not be guarded, is refused before anything is done under the lock. */
+    private void requireGuardable(String who) {
+        for (ManagedTransactions manager : hidden) {
+            if (manager.isActive()) {
+                throw manager.refused(who);
+            }
+        }
+        if (!TransactionSynchronizationManager.isSynchronizationActive()
+                && !TransactionSynchronizationManager.getResourceMap().isEmpty()
+                && transactions.get().isBound()) {
+            throw new IllegalStateException(who + " can't guard the current transaction. " + SpringTransactions.SILENT);
+        }
+    }
+
     private Holding acquire(LockRequest request) {
         @Nullable LockObserver watching = observer.get();
         return watching == null
@@ -198,23 +217,26 @@ public final class LockScopes implements TransactionExecutionListener {
         return null;
     }
 
-    /** Guards the current transaction and answers true, where that can be done; otherwise refuses it if a loss is known. */
+    /**
+     * Guards the current transaction and answers true; where it is one of another database, refuses it if a loss is known.
+     *
+     * @throws IllegalStateException if it can't be guarded
+     */
     private boolean guard(Holding holding) {
-        @Nullable SpringTransactions ours = transactions.get();
-        if (!holding.canGuard() || ours == null || !ours.isJoinable()) {
+        if (!holding.canGuard() || !transactions.get().isJoinable()) {
             holding.requireHeld();
             return false;
         }
-        return ours.guarded(connection -> {
+        return transactions.get().guarded(connection -> {
             holding.guard(connection);
             return true;
         });
     }
 
     /** Before a commit, where the exceptions are Spring's. */
-    private boolean guardCommit(Holding holding) {
+    private boolean guardCommit(Holding holding, boolean pinnedByItself) {
         try {
-            if (holding.isPinned()) {
+            if (holding.isPinned() && !pinnedByItself) {
                 // by the suspended transaction around this one: a second guard would wait for the first, on the same
                 // thread
                 holding.requireHeld();
@@ -226,14 +248,32 @@ public final class LockScopes implements TransactionExecutionListener {
         }
     }
 
-    /** A transaction that begins under locks is guarded before its commit. */
-    @Override
-    public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+    private boolean hasNothingToGuard(boolean readOnly) {
+        return readOnly && transactions.get().writesNothing();
+    }
+
+    /** One more transaction manager tells of its transactions. */
+    void listenTo(ManagedTransactions manager) {
+        if (manager.isHidden()) {
+            hidden.add(manager);
+        }
+    }
+
+    /** A transaction under locks that could not be guarded must not begin. */
+    void beforeBegin(ManagedTransactions manager, TransactionExecution transaction) {
         @Nullable Scope scope = current.get();
         if (scope != null
-                && beginFailure == null
                 && transaction.isNewTransaction()
-                && !transaction.isReadOnly()
+                && scope.holdings().stream().anyMatch(Holding::canGuard)) {
+            manager.requireGuardable(transactions.get());
+        }
+    }
+
+    /** A transaction that begins under locks is guarded before its commit. */
+    void afterBegin(TransactionExecution transaction) {
+        @Nullable Scope scope = current.get();
+        if (scope != null
+                && transaction.isNewTransaction()
                 && TransactionSynchronizationManager.isSynchronizationActive()) {
             TransactionSynchronizationManager.registerSynchronization(new GuardedCommit(scope.holdings()));
         }
@@ -250,7 +290,11 @@ public final class LockScopes implements TransactionExecutionListener {
 
         @Override
         public void beforeCommit(boolean readOnly) {
-            guarded = holdings.stream().filter(LockScopes.this::guardCommit).toList();
+            if (!hasNothingToGuard(readOnly)) {
+                guarded = holdings.stream()
+                        .filter(holding -> guardCommit(holding, false))
+                        .toList();
+            }
         }
 
         @Override
@@ -282,8 +326,8 @@ public final class LockScopes implements TransactionExecutionListener {
 
         @Override
         public void beforeCommit(boolean readOnly) {
-            if (!guarded) {
-                owner.guardCommit(holding);
+            if (!guarded && !owner.hasNothingToGuard(readOnly)) {
+                owner.guardCommit(holding, false);
             }
         }
 

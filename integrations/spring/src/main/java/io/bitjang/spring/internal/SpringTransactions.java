@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -13,7 +14,6 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SimpleConnectionHandle;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -25,7 +25,8 @@ import org.springframework.util.ReflectionUtils;
  * The Spring transactions of one data source, as they are bound to the current thread.
  *
  * <p>A transaction manager binds the connection of its transaction under its data source. It may know that data source by a proxy,
- * or we may, so the two are compared by what is inside the proxies. Thread-safe.
+ * or we may, so the two are compared by what is inside the proxies; where a proxy hides that, the database itself is asked, if it is
+ * known. JPA may show its entity manager only: then the connection comes from there. Thread-safe.
  */
 public final class SpringTransactions {
 
@@ -41,10 +42,15 @@ public final class SpringTransactions {
         }
     }
 
-    private record Bound(DataSource key, ConnectionHolder holder) {}
+    /** What to do about transactions that tell nobody of their end. */
+    static final String SILENT = "The current transaction has no synchronization, which a lock needs to follow"
+            + " it. Set the transaction manager's transactionSynchronization to SYNCHRONIZATION_ALWAYS or"
+            + " SYNCHRONIZATION_ON_ACTUAL_TRANSACTION.";
 
-    private final DataSource target;
+    private final @Nullable DataSource target;
+    private final @Nullable LockDatabase database;
     private final Consumer<String> complaints;
+    private final Map<Object, Boolean> known = new ConcurrentHashMap<>();
 
     /** Of this data source. */
     public SpringTransactions(DataSource dataSource) {
@@ -52,8 +58,19 @@ public final class SpringTransactions {
     }
 
     SpringTransactions(DataSource dataSource, Consumer<String> complaints) {
+        this(Objects.requireNonNull(dataSource, "dataSource"), null, complaints);
+    }
+
+    /** Of this data source, and of whatever else leads to the database. */
+    public SpringTransactions(@Nullable DataSource dataSource, LockDatabase database) {
+        this(dataSource, database, LogFactory.getLog(SpringTransactions.class)::error);
+    }
+
+    private SpringTransactions(
+            @Nullable DataSource dataSource, @Nullable LockDatabase database, Consumer<String> complaints) {
+        this.target = dataSource;
+        this.database = database;
         this.complaints = complaints;
-        this.target = innermost(Objects.requireNonNull(dataSource, "dataSource"));
     }
 
     /**
@@ -62,8 +79,7 @@ public final class SpringTransactions {
      * @throws IllegalStateException if it is in a transaction, but not in one that can be joined
      */
     public boolean isActive() {
-        @Nullable Bound bound = find();
-        if (bound == null) {
+        if (find() == null) {
             if (TransactionSynchronizationManager.isActualTransactionActive()) {
                 throw new IllegalStateException("The current transaction"
                         + named(TransactionSynchronizationManager.getCurrentTransactionName())
@@ -74,22 +90,69 @@ public final class SpringTransactions {
             return false;
         }
         if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-            throw new IllegalStateException(
-                    "The current transaction has no synchronization, which a lock needs to follow"
-                            + " it. Set the transaction manager's transactionSynchronization to SYNCHRONIZATION_ALWAYS or"
-                            + " SYNCHRONIZATION_ON_ACTUAL_TRANSACTION.");
+            throw new IllegalStateException(SILENT);
         }
         return true;
     }
 
     /** Whether the current thread is in a transaction of the data source that can be joined; never complains. */
     public boolean isJoinable() {
-        return find() != null && TransactionSynchronizationManager.isSynchronizationActive();
+        return TransactionSynchronizationManager.isSynchronizationActive() && isBound();
+    }
+
+    /** Whether the current thread is in a transaction of the data source, joinable or not. */
+    boolean isBound() {
+        return find() != null;
     }
 
     /** Whether the current transaction is read-only. */
     public static boolean isReadOnly() {
         return TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+    }
+
+    /** Whether the current transaction, which is said to be read-only, can't write to the data source. */
+    boolean writesNothing() {
+        @Nullable Joined joined = find();
+        return joined == null || joined.on(SpringTransactions::refusesWrites);
+    }
+
+    /** Whether the database itself refuses to write on this connection. H2 does not: its connections only say so. */
+    public static boolean refusesWrites(Connection connection) {
+        try {
+            return connection.isReadOnly()
+                    && !connection.getMetaData().getDatabaseProductName().equals("H2");
+        } catch (SQLException e) {
+            throw new TransactionSystemException("The connection does not tell whether it is read-only", e);
+        }
+    }
+
+    /**
+     * Whether transactions under this data source or entity manager factory are ours.
+     *
+     * @throws RuntimeException if that can't be told
+     */
+    boolean isOurs(Object factory) {
+        @Nullable Boolean before = known.get(factory);
+        if (before != null) {
+            return before;
+        }
+        @Nullable
+        DataSource source =
+                factory instanceof DataSource itself ? itself : JPA ? JpaTransactions.dataSource(factory) : null;
+        boolean ours = source != null
+                ? isSame(source) || (database != null && database.isReachedBy(source))
+                : JPA
+                        && database != null
+                        && JpaTransactions.isFactory(factory)
+                        && database.isReachedBy(work -> JpaTransactions.inOwnTransaction(factory, work));
+        if (source == null || !WrappedDataSources.isRouting(source)) {
+            known.put(factory, ours);
+        }
+        return ours;
+    }
+
+    private boolean isSame(DataSource source) {
+        return target != null && WrappedDataSources.same(source, target);
     }
 
     /**
@@ -98,35 +161,17 @@ public final class SpringTransactions {
      * committed is only what comes after.
      */
     public <T extends @Nullable Object> T guarded(Function<Connection, T> guard) {
-        Bound bound = Objects.requireNonNull(find(), "no transaction");
+        Joined joined = Objects.requireNonNull(find(), "no transaction");
         try {
-            return onConnection(bound, guard);
+            return joined.on(guard);
         } catch (RuntimeException | Error e) {
-            refuseCommit(bound, e);
+            refuseCommit(joined, e);
             throw e;
         }
     }
 
-    /** Calls a guard on the connection of a transaction that is just being committed, and is rolled back if this throws. */
-    void guardedAtCommit(Function<Connection, ?> guard) {
-        onConnection(Objects.requireNonNull(find(), "no transaction"), guard);
-    }
-
-    private static <T extends @Nullable Object> T onConnection(Bound bound, Function<Connection, T> guard) {
-        Connection connection = DataSourceUtils.getConnection(bound.key);
-        try {
-            return guard.apply(connection);
-        } finally {
-            DataSourceUtils.releaseConnection(connection, bound.key);
-        }
-    }
-
-    private void refuseCommit(Bound bound, Throwable reason) {
-        // enough for the managers of plain JDBC; JPA's look elsewhere
-        bound.holder.setRollbackOnly();
-        if (JPA) {
-            JpaTransactions.setRollbackOnly(dataSource -> innermost(dataSource).equals(target));
-        }
+    private void refuseCommit(Joined joined, Throwable reason) {
+        joined.rollbackOnly().run();
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
             @Override
             public void beforeCommit(boolean readOnly) {
@@ -136,7 +181,7 @@ public final class SpringTransactions {
             /** Who guards in a beforeCommit of their own, and catches this, is committed past both: what came after is undone. */
             @Override
             public void beforeCompletion() {
-                onConnection(bound, SpringTransactions::rolledBack);
+                joined.on(SpringTransactions::rolledBack);
             }
         });
     }
@@ -175,17 +220,34 @@ public final class SpringTransactions {
         });
     }
 
-    private @Nullable Bound find() {
+    private @Nullable Joined find() {
         for (Map.Entry<Object, Object> resource :
                 TransactionSynchronizationManager.getResourceMap().entrySet()) {
             if (resource.getKey() instanceof DataSource key
                     && resource.getValue() instanceof ConnectionHolder holder
-                    && innermost(key).equals(target)
-                    && isOfTransaction(holder)) {
-                return new Bound(key, holder);
+                    && isOfTransaction(holder)
+                    && isOurs(key)) {
+                return new Joined(work -> onConnection(key, work), () -> setRollbackOnly(holder));
             }
         }
-        return null;
+        return JPA ? JpaTransactions.find(this::isOurs) : null;
+    }
+
+    private static void onConnection(DataSource key, Consumer<Connection> work) {
+        Connection connection = DataSourceUtils.getConnection(key);
+        try {
+            work.accept(connection);
+        } finally {
+            DataSourceUtils.releaseConnection(connection, key);
+        }
+    }
+
+    private void setRollbackOnly(ConnectionHolder holder) {
+        // enough for the managers of plain JDBC; JPA's look elsewhere
+        holder.setRollbackOnly();
+        if (JPA) {
+            JpaTransactions.setRollbackOnly(this::isOurs);
+        }
     }
 
     /**
@@ -198,14 +260,6 @@ public final class SpringTransactions {
             return holder.getConnectionHandle() != null && !holder.isVoid();
         }
         return IS_ACTIVE == null || Boolean.TRUE.equals(ReflectionUtils.invokeMethod(IS_ACTIVE, holder));
-    }
-
-    private static DataSource innermost(DataSource dataSource) {
-        DataSource found = dataSource;
-        while (found instanceof DelegatingDataSource proxy && proxy.getTargetDataSource() != null) {
-            found = proxy.getTargetDataSource();
-        }
-        return found;
     }
 
     private static String named(@Nullable String name) {
