@@ -70,6 +70,10 @@ public interface Lease extends AutoCloseable {
      * Guards the caller's transaction: until it ends nobody can take any lock of this lease, and if one was lost before, the
      * transaction is rolled back and this throws.
      *
+     * <p>A rollback to a savepoint that is older than the guard, an implicit commit (a change of the schema on MySQL, MariaDB and H2)
+     * and a deadlock whose victim goes on (MySQL, MariaDB) end the guard early. If your transaction may do one of them, call this
+     * once more just before the commit: it refuses if another got the lock in between.
+     *
      * @param connection in a transaction of the caller's (auto-commit off); none of its settings is changed
      * @throws NoLockException if a lock was lost: the transaction was rolled back
      * @throws StaleSnapshotException if the transaction's snapshot is older than the grant: it was rolled back

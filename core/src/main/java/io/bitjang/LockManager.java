@@ -61,6 +61,11 @@ public interface LockManager {
      * Guards the caller's transaction: until it ends nobody can take the lock over, and if the lock was lost before, the
      * transaction is rolled back and this throws.
      *
+     * <p>Three things end the guard before the transaction ends: a rollback to a savepoint that is older than the guard, a statement
+     * that commits implicitly (a change of the schema on MySQL, MariaDB and H2), and a deadlock whose victim goes on (MySQL,
+     * MariaDB). If your transaction may do one of them, call this once more just before the commit. That is sound: a lock id never
+     * returns, so if another got the lock in between, the second call refuses.
+     *
      * @param connection in a transaction of the caller's (auto-commit off); none of its settings is changed
      * @throws NoLockException if another has the lock or it was released: the transaction was rolled back
      * @throws StaleSnapshotException if the transaction's snapshot is older than the grant: it was rolled back
@@ -77,7 +82,7 @@ public interface LockManager {
 
     /**
      * Frees the lock when, and only when, the caller's transaction commits; guards it as {@link #checkLock(Connection, LockId)}
-     * does.
+     * does. Called last, just before the commit, it is the second guard that is described there.
      */
     void releaseLock(Connection connection, LockId lockId);
 

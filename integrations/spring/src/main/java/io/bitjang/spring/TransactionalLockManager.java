@@ -42,6 +42,10 @@ import org.springframework.transaction.TransactionSystemException;
  * nested transaction (a savepoint) too: the lock is gone, so the outer transaction ends with it. A lock that was released in a
  * nested transaction which then rolls back is held again.
  *
+ * <p>A rollback to a savepoint, a change of the schema (on MySQL, MariaDB and H2) and a deadlock (on MySQL and MariaDB) may end a
+ * guard before the commit. So each is repeated just before it. Release last: what is done in this way after {@code releaseLock}, in
+ * SQL of the application's own, ends the guard unnoticed.
+ *
  * <p>Exceptions are those of {@link LockManager}, not Spring's. Thread-safe.
  */
 public final class TransactionalLockManager implements LockManager {
@@ -88,7 +92,8 @@ public final class TransactionalLockManager implements LockManager {
     }
 
     /**
-     * Inside a transaction guards it, as {@link #checkLock(Connection, LockId)} does; otherwise whether the lock is held now.
+     * Inside a transaction guards it, as {@link #checkLock(Connection, LockId)} does, and once more just before its commit, which
+     * throws if another got the lock meanwhile; otherwise whether the lock is held now.
      *
      * @throws IllegalStateException if the transaction is not one of the data source
      */
@@ -108,7 +113,12 @@ public final class TransactionalLockManager implements LockManager {
         } catch (TransactionSystemException e) {
             throw new LockingFailException(lockId.name(), lockId.name() + " could not be guarded", e);
         }
-        return readOnly ? manager.checkLock(lockId) : manager.checkLock(connection, lockId);
+        if (readOnly) {
+            return manager.checkLock(lockId);
+        }
+        LockData held = manager.checkLock(connection, lockId);
+        transactions.guardAgain(this, lockId, manager::checkLock);
+        return held;
     }
 
     @Override
@@ -135,6 +145,7 @@ public final class TransactionalLockManager implements LockManager {
         }
         transactions.guarded(connection -> {
             manager.releaseLock(connection, lockId);
+            transactions.released(this, lockId, manager::checkLock);
             return true;
         });
         transactions.requireInTime(lockId.name() + " was released");

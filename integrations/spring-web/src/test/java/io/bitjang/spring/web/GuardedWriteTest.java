@@ -12,6 +12,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
@@ -61,6 +63,13 @@ class GuardedWriteTest extends OnSpring {
         @RequiresEditLock(type = "account", id = "{no}")
         ResponseEntity<String> add(@PathVariable long no) throws Exception {
             jdbc.update("UPDATE spring_account SET balance = balance + 1 WHERE id = ?", no);
+            return INSIDE.get().run();
+        }
+
+        @PostMapping("/accounts/{no}/draft")
+        @RequiresEditLock(type = "account", id = "{no}")
+        ResponseEntity<String> draft(@PathVariable long no, EditLock lock) throws Exception {
+            lock.keep();
             return INSIDE.get().run();
         }
     }
@@ -171,5 +180,35 @@ class GuardedWriteTest extends OnSpring {
         result(saving).is(200);
         assertThat(balance()).isOne();
         kim.takeOver(path, taken.fence(), "tab-0002").isProblem(412, "fence-moved");
+    }
+
+    /** On MySQL, MariaDB and H2 a change of the schema commits, and ends the guard of the request. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/draft"})
+    void nothing_is_changed_by_one_whose_lock_was_taken_over_after_an_implicit_commit(String handler) {
+        Person.Answer taken = kim.take(path, TAB);
+        String table = "ddl_" + account + (handler.isEmpty() ? "" : "_draft");
+        INSIDE.set(() -> {
+            jdbc.execute("CREATE TABLE " + table + " (id INT)");
+            if (!name.equals("postgresql")) {
+                jdbc.execute("DROP TABLE " + table);
+                kim.takeOver(path, taken.fence(), "tab-0002").is(201);
+            }
+            add(10);
+            return ResponseEntity.ok("done");
+        });
+
+        Person.Answer saved = kim.send("POST", "//accounts/" + account + handler, "", "Lock-Token", taken.token());
+
+        int before = handler.isEmpty() ? 1 : 0;
+        if (name.equals("postgresql")) {
+            saved.is(200);
+            assertThat(balance()).isEqualTo(before + 10);
+        } else {
+            saved.isProblem(423, "held");
+            assertThat(balance())
+                    .as("what the handler wrote before the change of the schema")
+                    .isEqualTo(before);
+        }
     }
 }

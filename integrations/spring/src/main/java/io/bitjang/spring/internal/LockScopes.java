@@ -326,8 +326,17 @@ public final class LockScopes {
 
         @Override
         public void beforeCommit(boolean readOnly) {
-            if (!guarded && !owner.hasNothingToGuard(readOnly)) {
-                owner.guardCommit(holding, false);
+            if (!owner.hasNothingToGuard(readOnly)) {
+                // again: a savepoint, an implicit commit or a deadlock may have ended the first guard
+                owner.guardCommit(holding, guarded);
+            }
+        }
+
+        /** What begins now relies on the guard of this transaction. */
+        @Override
+        public void suspend() {
+            if (guarded) {
+                owner.guardCommit(holding, true);
             }
         }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.spring.internal;
 
+import io.bitjang.LockId;
 import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -168,6 +170,32 @@ public final class SpringTransactions {
             refuseCommit(joined, e);
             throw e;
         }
+    }
+
+    /** The current transaction was guarded with this lock, and is guarded with it again just before its commit. */
+    public void guardAgain(Object owner, LockId id, BiConsumer<Connection, LockId> guard) {
+        guardedIds(owner, guard).guarded(id);
+    }
+
+    /** The current transaction has released this lock: there is nothing to guard any more, unless that is rolled back. */
+    public void released(Object owner, LockId id, BiConsumer<Connection, LockId> guard) {
+        guardedIds(owner, guard).released(id);
+    }
+
+    private GuardedIds guardedIds(Object owner, BiConsumer<Connection, LockId> guard) {
+        for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
+            if (each instanceof GuardedIds ids && ids.isOf(owner)) {
+                return ids;
+            }
+        }
+        GuardedIds ids = new GuardedIds(
+                owner,
+                id -> guarded(connection -> {
+                    guard.accept(connection, id);
+                    return true;
+                }));
+        TransactionSynchronizationManager.registerSynchronization(ids);
+        return ids;
     }
 
     private void refuseCommit(Joined joined, Throwable reason) {
