@@ -5,8 +5,11 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What was typed is kept in the browser until it is saved. */
 class DraftTest extends BrowserTest {
@@ -68,6 +71,60 @@ class DraftTest extends BrowserTest {
         assertThat(Watch.holdsLockId(everything)).isFalse();
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "cc-number",
+                "billing cc-number",
+                "section-a cc-csc",
+                "section-a billing CC-EXP",
+                "cc-number webauthn",
+                "section-b one-time-code",
+                "current-password",
+                "section-b new-password"
+            })
+    void draft_has_no_field_that_is_for_a_card_a_password_or_a_code(String purpose) {
+        String note = stage.newNote("text");
+        Page kim = edit(profileOf("kim"), note);
+        awaitState(kim, "held");
+        kim.evaluate("""
+                (purpose) => document.querySelector('form').insertAdjacentHTML('beforeend',
+                  `<input name="private" autocomplete="${purpose}"><input name="public" autocomplete="billing name">`)""", purpose);
+        kim.locator("[name=private]").fill("4111 1111 1111 1111");
+        kim.locator("[name=public]").fill("Kim");
+        awaitDraftWith(kim, "Kim");
+        assertThat(String.valueOf(drafts(kim))).doesNotContain("4111", "private");
+    }
+
+    @Test
+    void draft_has_no_password_while_the_page_shows_it() {
+        String note = stage.newNote("text");
+        Page kim = edit(profileOf("kim"), note);
+        awaitState(kim, "held");
+        Locator secret = kim.locator("[name=secret]");
+        secret.fill("hunter2");
+        secret.evaluate("(field) => { field.type = 'text'; }");
+        secret.fill("hunter22");
+        text(kim).fill("shown as text");
+        awaitDraftWith(kim, "shown as text");
+        assertThat(String.valueOf(drafts(kim))).doesNotContain("hunter", "secret");
+
+        // A page may also put another field in its place, add one later, and mask one by its style.
+        secret.evaluate("(field) => { field.outerHTML = '<input name=secret>'; }");
+        secret.fill("hunter222");
+        kim.evaluate("""
+                () => {
+                  document.querySelector('form').insertAdjacentHTML('beforeend',
+                    '<input name=later type=Password><input name=masked style="-webkit-text-security: disc">');
+                  document.querySelector('[name=later]').type = 'text';
+                }""");
+        kim.locator("[name=later]").fill("hunter3");
+        kim.locator("[name=masked]").fill("hunter4");
+        text(kim).fill("in other ways");
+        awaitDraftWith(kim, "in other ways");
+        assertThat(String.valueOf(drafts(kim))).doesNotContain("hunter", "secret", "later", "masked");
+    }
+
     @Test
     void draft_is_not_shown_to_the_next_person_at_the_same_computer() {
         String note = stage.newNote("text");
@@ -104,8 +161,13 @@ class DraftTest extends BrowserTest {
         text(kim).fill("an hour of work");
         kim.locator("[name=secret]").fill("hunter2");
         kim.locator("[name=colour]").selectOption("blue");
-        kim.waitForFunction(
-                "Object.entries(localStorage).some(([key, value]) => key.startsWith('bitjang.draft') && value.includes('blue'))");
+        awaitDraftWith(kim, "blue");
         return kim;
+    }
+
+    private static void awaitDraftWith(Page page, String text) {
+        page.waitForFunction(
+                "(text) => Object.entries(localStorage).some(([key, value]) => key.startsWith('bitjang.draft') && value.includes(text))",
+                text);
     }
 }

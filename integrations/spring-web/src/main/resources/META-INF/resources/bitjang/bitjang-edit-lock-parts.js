@@ -174,28 +174,46 @@ export function setHidden(form, name, value) {
 }
 
 // ---- Drafts. Each page writes a draft of its own, so that none ever replaces another's. It holds what a person has typed:
-// no hidden, password or file field, no card number, and never the lock id.
+// no hidden or file field, no password, also while it is shown, no card, no one-time code, and never the lock id.
 
 const DRAFT = 'bitjang.draft:';
 const SUBMITTED = 'bitjang.submitted';
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 const UNKEPT = new Set(['hidden', 'password', 'file', 'submit', 'image', 'button', 'reset']);
+const SECRET = /^(cc-.*|one-time-code|(current|new)-password)$/i; // what a page says that a field is for
 
 export class Drafts {
   #form;
   #prefix;
   #own;
+  #passwords = new Set(); // the names of fields that were a password field at some time: a page may show what is in them
+  #types = new MutationObserver((changes) => this.#notice(changes));
 
   constructor(form, name) {
     this.#form = form;
     this.#prefix = `${DRAFT}${name}:`;
     this.#own = this.#prefix + Date.now().toString(36) + Math.random().toString(36).slice(2, 8);
+    // The whole page, because a field may be outside of its form.
+    this.#types.observe(document, { subtree: true, attributeFilter: ['type'], attributeOldValue: true });
+    this.#notice([]);
+  }
+
+  #notice(changes) {
+    for (const { target, oldValue } of changes) if (oldValue?.toLowerCase() === 'password') this.#passwords.add(target.name);
+    for (const field of this.#form.elements) if (field.type === 'password') this.#passwords.add(field.name);
   }
 
   #fields() {
+    this.#notice(this.#types.takeRecords());
     return [...this.#form.elements].filter((field) =>
-      field.name && 'value' in field && field.tagName !== 'OUTPUT' && !UNKEPT.has(field.type)
-      && !/^(cc-|one-time-code)/.test(field.autocomplete ?? '') && !field.closest('[data-bitjang-no-draft]'));
+      field.name && 'value' in field && field.tagName !== 'OUTPUT' && !UNKEPT.has(field.type) && !this.#isSecret(field)
+      && !field.closest('[data-bitjang-no-draft]'));
+  }
+
+  /** By the attribute as it is: its tokens may come in any number, and the property is empty for those that it does not know. */
+  #isSecret(field) {
+    const purposes = (field.getAttribute('autocomplete') ?? '').split(/\s+/);
+    return this.#passwords.has(field.name) || purposes.some((purpose) => SECRET.test(purpose)) || isMasked(field);
   }
 
   #values(of) {
@@ -275,6 +293,12 @@ function forgetOldDrafts() {
 
 function draftKeys(prefix) {
   return stored(() => Object.keys(localStorage).filter((key) => key.startsWith(prefix))) ?? [];
+}
+
+/** A text field that is shown as dots is a password field by another name. */
+function isMasked(field) {
+  const { webkitTextSecurity = 'none' } = getComputedStyle(field);
+  return webkitTextSecurity !== 'none';
 }
 
 function now(field) {
