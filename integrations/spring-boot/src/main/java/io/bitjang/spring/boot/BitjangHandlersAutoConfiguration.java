@@ -21,7 +21,8 @@ import org.springframework.web.servlet.function.RouterFunction;
 
 /**
  * Stops the start of an application whose handlers require an edit lock that nobody would look at, because edit locks are switched
- * off, or no type was named: an annotation without an effect is worse than none.
+ * off, or no type was named: an annotation without an effect is worse than none. Tests of the web layer alone ({@code @WebMvcTest})
+ * have it too: a handler that is not guarded there would be tested without its lock.
  */
 @AutoConfiguration(after = BitjangWebAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -51,7 +52,10 @@ public final class BitjangHandlersAutoConfiguration {
                             + " has no effect: there are no edit locks, so anybody could save without one.",
                     "Name the types that may be locked over HTTP (bitjang.edit-locks.types), or define an EditLockPolicy bean;"
                             + " and don't switch them off (bitjang.enabled, bitjang.edit-locks.enabled). They need a data source, a"
-                            + " transaction manager, and a LockManager bean that is a TransactionalLockManager.",
+                            + " transaction manager, and a LockManager bean that is a TransactionalLockManager. A test with"
+                            + " @WebMvcTest has no database by itself: add @AutoConfigureJdbc and"
+                            + " @ImportAutoConfiguration({BitjangAutoConfiguration.class, BitjangWebAutoConfiguration.class}),"
+                            + " or use @SpringBootTest with @AutoConfigureMockMvc.",
                     null);
         }
     }

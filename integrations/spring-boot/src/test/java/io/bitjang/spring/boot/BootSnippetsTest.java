@@ -12,10 +12,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.jdbc.DataSourceBuilder;
+import org.springframework.boot.jdbc.test.autoconfigure.AutoConfigureJdbc;
+import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.stereotype.Controller;
 
 /** The snippets of docs/spring-boot.md. */
 class BootSnippetsTest {
@@ -74,4 +78,14 @@ class BootSnippetsTest {
             };
         }
     }
+
+    @Controller
+    static class OrderPages {}
+
+    /** Its annotations are tried by WebLayerTest. */
+    @SuppressWarnings("ClassCanBeStatic")
+    @WebMvcTest(OrderPages.class)
+    @AutoConfigureJdbc
+    @ImportAutoConfiguration({BitjangAutoConfiguration.class, BitjangWebAutoConfiguration.class})
+    class OrderPagesTest {}
 }
