@@ -219,7 +219,10 @@ public final class Locks implements AutoCloseable {
             return this;
         }
 
-        /** Whether take-overs and forced releases are written into the audit trail; off by default. */
+        /**
+         * Whether take-overs and forced releases are written into the audit trail; off by default. It records only what this instance
+         * does: switch it on in every process.
+         */
         public Builder audit(boolean on) {
             this.audit = on;
             return this;

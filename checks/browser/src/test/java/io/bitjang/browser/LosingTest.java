@@ -25,6 +25,9 @@ class LosingTest extends BrowserTest {
 
         action(lee, "take-over").click();
         awaitState(lee, "held-by-other"); // not without a reason
+        assertThat(lee.locator(".bitjang [role=alert]")).hasText("Please give a reason.");
+        assertThat(lee.locator(".bitjang input")).hasAttribute("aria-invalid", "true");
+        assertThat(lee.locator(".bitjang input")).isFocused();
         lee.locator(".bitjang input").fill("She is on holiday");
         action(lee, "take-over").click();
         awaitState(lee, "held");
@@ -85,18 +88,38 @@ class LosingTest extends BrowserTest {
     }
 
     @Test
-    void take_over_that_the_policy_refuses_changes_nothing() {
+    void take_over_is_not_offered_to_people_who_may_not() {
+        String note = stage.newNote("text");
+        awaitState(edit(profileOf("lee"), note), "held");
+        Page kim = edit(profileOf("kim"), note, "?boss=true");
+        awaitState(kim, "held-by-other");
+        assertThat(action(kim, "take-over")).hasCount(0);
+        assertThat(kim.locator(".bitjang input")).hasCount(0);
+    }
+
+    @Test
+    void take_over_that_the_policy_refuses_changes_nothing_and_the_page_goes_on_watching() {
         String note = stage.newNote("text");
         Page lee = edit(profileOf("lee"), note);
         awaitState(lee, "held");
         Page kim = edit(profileOf("kim"), note, "?boss=true");
-        kim.locator(".bitjang input").fill("I want it");
-        kim.locator(".bitjang input").press("Enter");
+        awaitState(kim, "held-by-other");
+        kim.evaluate("""
+                async () => {
+                  const { editLock } = await import('/bitjang/bitjang-edit-lock.js');
+                  await editLock(document.querySelector('form')).takeOver('I want it');
+                }""");
         assertThat(status(kim)).containsText("You may not take over. lee is editing this");
         awaitState(kim, "held-by-other");
         assertReadOnly(kim);
         assertThat(action(kim, "take-over")).hasCount(0);
         awaitState(lee, "held");
+
+        text(lee).fill("saved by lee");
+        save(lee).click();
+        lee.waitForURL("**/saved");
+        assertThat(status(kim)).containsText("It is no longer being edited by lee");
+        assertThat(action(kim, "reload")).isVisible();
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
+import io.bitjang.browser.app.NotesApplication.Protection;
 import java.time.Instant;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -106,7 +107,7 @@ class PageTest extends BrowserTest {
 
     @Test
     void server_that_is_made_for_scripts_gets_the_token_of_the_cookie() {
-        BrowserContext context = watch(stage.contextOfScripts("kim"));
+        BrowserContext context = watch(stage.contextAt(Protection.SCRIPTS, "kim"));
         try (context) {
             String note = stage.newNote("text");
             Page kim = edit(context, note);

@@ -71,9 +71,9 @@ final class Stage implements AutoCloseable {
         return "http://localhost:" + server.getEnvironment().getProperty("local.server.port");
     }
 
-    /** A profile signed in at a second server on the same database, which is protected in the way for pages made of scripts. */
-    BrowserContext contextOfScripts(String person) {
-        ConfigurableApplicationContext server = start("--notes.scripts=true");
+    /** A profile signed in at a second server on the same database, which is protected in another way. */
+    BrowserContext contextAt(NotesApplication.Protection protection, String person) {
+        ConfigurableApplicationContext server = start("--notes.protection=" + protection);
         BrowserContext context = browsers.profile(new Browser.NewContextOptions().setBaseURL(addressOf(server)));
         context.onClose(closed -> server.close());
         signIn(context.newPage(), person);

@@ -48,6 +48,23 @@ class TimingTest extends BrowserTest {
     }
 
     @Test
+    void lock_is_renewed_also_if_the_page_was_woken_while_it_was_taken_or_a_take_over_came_too_late() {
+        String note = stage.newNote("text");
+        Page kim = watched("window.late = { PUT: new Promise((answer) => { window.answer = answer; }) };", note);
+        kim.waitForCondition(() -> lock(note).isPresent());
+        wake(kim); // asks for the lock once more, when the answer is there
+        kim.evaluate("() => answer()");
+        awaitState(kim, "held");
+        kim.evaluate("""
+                async () => {
+                  const { editLock } = await import('/bitjang/bitjang-edit-lock.js');
+                  await editLock(document.querySelector('form')).takeOver('it is held by then');
+                }""");
+        kim.waitForFunction("sent.some(each => each.method === 'PATCH')");
+        assertThat(kim.evaluate("states")).isEqualTo(List.of("acquiring", "held, Save on"));
+    }
+
+    @Test
     void lease_counts_from_when_the_request_was_sent() {
         Page kim = watched("window.late = { PUT: 1200 };");
         awaitState(kim, "held");

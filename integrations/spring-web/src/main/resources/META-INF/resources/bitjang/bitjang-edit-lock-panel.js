@@ -3,6 +3,7 @@
 
 const TEXT_FIELDS = new Set(
   'text search url tel email password date month week time datetime-local number textarea'.split(' '));
+const RELOADING = new Set(['signed-out', 'too-many']);
 const UNTOUCHED = new Set(['hidden', 'button', 'reset', 'submit', 'image', 'fieldset', 'output', 'object']);
 
 export class Panel {
@@ -45,21 +46,34 @@ export class Panel {
     this.#actions.hidden = !this.#actions.hasChildNodes();
   }
 
-  #actionsFor(state, { old, mine, refused, text }) {
-    if (state === 'lost' || old || (refused && text === 'signed-out')) return [this.#button('reload', this.#on.reload)];
+  #actionsFor(state, { old, mine, refused, text, mayTakeOver }) {
+    const reloads = state === 'lost' || old || text === 'signed-in-anew' || (refused && RELOADING.has(text));
+    if (reloads) return [this.#button('reload', this.#on.reload)];
     if (state !== 'held-by-other') return [];
     if (mine) return [this.#button('take-over-mine', () => this.#on.takeOver(this.#on.message('take-over-mine')))];
-    if (!this.#on.mayTakeOver || text === 'not-allowed') return [];
-    const reason = element('input', { type: 'text', maxLength: 200, autocomplete: 'off' });
+    return this.#on.mayTakeOver && mayTakeOver ? this.#takeOver() : [];
+  }
+
+  /** Not without a reason, and that is said. */
+  #takeOver() {
+    const reason = element('input', { type: 'text', maxLength: 200, autocomplete: 'off', required: true });
+    reason.setAttribute('form', ''); // of no form: the page's own is not to ask for it, nor to send it
     const label = element('label');
     label.append(this.#on.message('reason'), ' ', reason);
-    const takeOver = () => (reason.value.trim() ? this.#on.takeOver(reason.value.trim()) : reason.focus());
+    const missing = element('span', { role: 'alert', className: 'bitjang-missing' });
+    const takeOver = () => {
+      const given = reason.value.trim();
+      missing.textContent = given ? '' : this.#on.message('reason-missing');
+      reason.setAttribute('aria-invalid', String(!given));
+      if (given) this.#on.takeOver(given);
+      else reason.focus();
+    };
     reason.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter') return;
       event.preventDefault(); // it would send the form
       takeOver();
     });
-    return [label, this.#button('take-over', takeOver)];
+    return [label, this.#button('take-over', takeOver), missing];
   }
 
   #button(key, action) {
@@ -135,6 +149,7 @@ const TEXTS = {
     mine: 'You are editing this in another tab, since {since}.',
     ended: 'It is no longer being edited by {owner}. Reload to edit the newest version.',
     lapsed: 'Your edit lock has ended. Saving is off; your text is kept, and can be copied.',
+    'taken-away': 'Your edit lock was taken away by {owner}. Saving is off; your text is kept, and can be copied.',
     taken: '{owner} has taken over, at {since}. Saving is off; your text is kept, and can be copied.',
     'taken-by-me': 'You went on editing in another tab. Saving is off here; your text is kept, and can be copied.',
     stale: 'Someone has saved since you opened this. Saving is off; your text is kept, and can be copied.',
@@ -142,6 +157,8 @@ const TEXTS = {
     rejected: 'The server does not accept your edit lock. Saving is off; your text is kept, and can be copied.',
     refused: 'You may read this, but not edit it.',
     'signed-out': 'You are signed out. Your text is kept; sign in again to save it.',
+    'signed-in-anew': 'You have signed in again since this page was opened. Your text is kept; reload to go on.',
+    'too-many': 'You are editing too many things at once. Close another one, then reload.',
     'not-allowed': 'You may not take over. {owner} is editing this, since {since}.',
     draft: 'You have unsaved text here, from {since}.',
     restore: 'Restore',
@@ -150,6 +167,7 @@ const TEXTS = {
     'take-over': 'Take over',
     'take-over-mine': 'Edit here instead',
     reason: 'Reason',
+    'reason-missing': 'Please give a reason.',
     someone: 'Someone',
   },
   ko: {
@@ -161,6 +179,7 @@ const TEXTS = {
     mine: '다른 탭에서 {since}부터 편집하고 있습니다.',
     ended: '{owner} 님의 편집이 끝났습니다. 새로 고치면 최신 내용을 편집할 수 있습니다.',
     lapsed: '편집 잠금이 끝났습니다. 저장할 수 없지만 입력한 내용은 그대로 있으며 복사할 수 있습니다.',
+    'taken-away': '편집 잠금이 회수되었습니다({owner}). 저장할 수 없지만 입력한 내용은 그대로 있으며 복사할 수 있습니다.',
     taken: '{owner} 님이 {since}에 편집을 넘겨받았습니다. 저장할 수 없지만 입력한 내용은 그대로 있으며 복사할 수 있습니다.',
     'taken-by-me': '다른 탭에서 편집을 이어 갔습니다. 여기서는 저장할 수 없지만 입력한 내용은 복사할 수 있습니다.',
     stale: '화면을 연 뒤에 다른 사람이 저장했습니다. 저장할 수 없지만 입력한 내용은 그대로 있으며 복사할 수 있습니다.',
@@ -168,6 +187,8 @@ const TEXTS = {
     rejected: '서버가 편집 잠금을 받아들이지 않습니다. 저장할 수 없지만 입력한 내용은 그대로 있으며 복사할 수 있습니다.',
     refused: '읽을 수는 있지만 편집할 수 없습니다.',
     'signed-out': '로그아웃되었습니다. 입력한 내용은 보관됩니다. 다시 로그인한 뒤 저장하세요.',
+    'signed-in-anew': '이 화면을 연 뒤에 다시 로그인했습니다. 입력한 내용은 보관됩니다. 새로 고친 뒤 계속하세요.',
+    'too-many': '동시에 편집하는 항목이 너무 많습니다. 다른 편집을 끝낸 뒤 새로 고치세요.',
     'not-allowed': '편집을 넘겨받을 권한이 없습니다. {owner} 님이 {since}부터 편집하고 있습니다.',
     draft: '{since}에 저장하지 않은 내용이 남아 있습니다.',
     restore: '되살리기',
@@ -176,6 +197,7 @@ const TEXTS = {
     'take-over': '넘겨받기',
     'take-over-mine': '여기서 편집하기',
     reason: '사유',
+    'reason-missing': '사유를 입력하세요.',
     someone: '다른 사람',
   },
 };

@@ -75,6 +75,7 @@ addEventListener('pageshow', async (event) => event.persisted && tab && occupy(a
 export class NoAnswer extends Error {}
 
 const NOT_NOW = new Set([408, 409, 425, 429]);
+const TOO_MANY = 'urn:bitjang:too-many-locks'; // waiting does not help: this person has to close another editor first
 
 /** The path of the lock named `type/id`, below the endpoints. */
 export function pathOf(name) {
@@ -87,10 +88,11 @@ let csrfKind = 0; // which of the page's tokens the server takes
 
 /**
  * `{status, body, sentAt}`. A redirect has the status 401, and so has an answer that is not the edit lock's (a login page, a
- * gateway): whoever sent it, it confirms no lock. The lock id goes into a header, never a URL.
+ * gateway): whoever sent it, it confirms no lock. The lock id goes into a header, never a URL. The server is told that a script
+ * asks: otherwise it may ask for a password (`WWW-Authenticate: Basic`), and the browser would show a dialog for it.
  */
-export async function request(form, url, { method, token, body, version, timeoutMs, keepalive = false }) {
-  const headers = { Accept: 'application/json, application/problem+json' };
+async function request(form, url, { method, token, body, version, timeoutMs, keepalive = false }) {
+  const headers = { Accept: 'application/json, application/problem+json', 'X-Requested-With': 'XMLHttpRequest' };
   if (token) headers['Lock-Token'] = token;
   if (version) headers['If-Match'] = `"${version}"`;
   if (body) headers['Content-Type'] = 'application/json';
@@ -115,10 +117,23 @@ export async function request(form, url, { method, token, body, version, timeout
     throw new NoAnswer('The edit lock’s server could not be reached.', { cause });
   }
   const { status, type, ok, redirected } = response;
-  const noAnswer = (status >= 500 && status !== 501) || NOT_NOW.has(status);
+  const own = isProblem(response) && String(answer.type).startsWith('urn:bitjang:');
+  const noAnswer = (status >= 500 && status !== 501) || (NOT_NOW.has(status) && answer.type !== TOO_MANY);
   if (noAnswer) throw new NoAnswer(`The edit lock’s server answered ${status}.`);
   const foreign = type === 'opaqueredirect' || redirected || (ok && status !== 204 && !isAnswer(method, token, answer));
-  return { status: foreign ? 401 : status, body: answer, sentAt };
+  return { status: foreign ? 401 : status, body: answer, sentAt, own };
+}
+
+/**
+ * The same. A filter that looks for the token of a session refuses a page whose session has ended (403) before anybody asks who
+ * sent it. Looking needs no token, so its answer tells: signed out, or signed in again since, with another token than the page's.
+ */
+export async function ask(form, lockUrl, { path = '', ...options }) {
+  const answer = await request(form, lockUrl + path, options);
+  if (answer.status !== 403 || answer.own || options.method === 'GET' || options.keepalive) return answer;
+  const { status } = await request(form, lockUrl, { method: 'GET', timeoutMs: options.timeoutMs });
+  if (status !== 200 && status !== 401) return answer;
+  return { ...answer, status: 401, text: status === 200 ? 'signed-in-anew' : 'signed-out' };
 }
 
 function isAnswer(method, token, body) {

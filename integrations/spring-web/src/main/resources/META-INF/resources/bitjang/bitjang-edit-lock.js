@@ -9,7 +9,7 @@
 // lease counts from when its request was sent; there is no Save without a confirmed lease; who has lost does not come back.
 
 import {
-  Drafts, NoAnswer, clearDrafts, delay, elapsed, forgetSubmitted, pathOf, pause, request, setHidden, settingsOf, stamp, tabId,
+  Drafts, NoAnswer, ask, clearDrafts, delay, elapsed, forgetSubmitted, pathOf, pause, setHidden, settingsOf, stamp, tabId,
 } from './bitjang-edit-lock-parts.js';
 import { Panel } from './bitjang-edit-lock-panel.js';
 
@@ -40,6 +40,7 @@ class EditLock {
   #state = 'viewing';
   #shown = {}; // what the person is told: { text, owner, since, mine, fence, old, ended, refused }
   #fenceAtOpening;
+  #deniedFence; // of the holder from whom this person may not take over, as the server has said
   #confirmed; // { sentAt, expiresInMs, renewInMs } of the newest confirmation
   #running = null; // the one request under way
   #saveAsked = false; // Save was pressed on this page, and waits for the lock to be confirmed
@@ -96,14 +97,15 @@ class EditLock {
     return this.#running;
   }
 
-  async #runAlone(talk, whenNoAnswer) {
+  /** After what is under way, if it is still wanted then: what asks nothing must not stop the timer of what comes next. */
+  async #runAlone(talk, whenNoAnswer, isWanted = () => true) {
     while (this.#running) await this.#running;
-    return this.#run(talk, whenNoAnswer);
+    if (isWanted()) await this.#run(talk, whenNoAnswer);
   }
 
-  #ask(method, { path = '', ...rest } = {}) {
+  #ask(method, rest = {}) {
     const timeoutMs = Math.min(SLOWEST_MS, Math.max(1_000, this.#confirmed?.renewInMs ?? SLOWEST_MS));
-    return request(this.#form, this.#url + path, { method, timeoutMs, ...rest });
+    return ask(this.#form, this.#url, { method, timeoutMs, ...rest });
   }
 
   #next(ms, action) {
@@ -117,17 +119,18 @@ class EditLock {
 
   #look() {
     return this.#runAlone(async () => {
-      const { status, body } = await this.#ask('GET');
-      if (status !== 200) this.#refuse(status);
+      const answer = await this.#ask('GET');
+      const { body } = answer;
+      if (answer.status !== 200) this.#refuse(answer);
       else if (this.#state === 'held-by-other') this.#showOther(body);
       else if (body.held && body.mine) await this.#take(); // this tab before a reload, or another: the answer tells
       else if (body.held) this.#showOther(body);
-    }, () => this.#retry(() => this.#look()));
+    }, () => this.#retry(() => this.#look()), () => !this.#token);
   }
 
   #acquire() {
     this.#show('acquiring');
-    return this.#runAlone(() => this.#token ?? this.#take(), () => this.#retry(() => this.#acquire()));
+    return this.#runAlone(() => this.#take(), () => this.#retry(() => this.#acquire()), () => !this.#token);
   }
 
   async #take() {
@@ -136,7 +139,7 @@ class EditLock {
     if (answer.status === 200 || answer.status === 201) this.#confirm(answer);
     else if (answer.status === 423) this.#showOther(answer.body);
     else if (answer.status === 412) this.#lose('stale');
-    else this.#refuse(answer.status);
+    else this.#refuse(answer);
   }
 
   /** Asks for the lock if the form is as new as the data. */
@@ -149,14 +152,14 @@ class EditLock {
   /** Takes the lock from the holder that this page shows. The server's policy decides. */
   takeOver(reason) {
     return this.#runAlone(async () => {
-      if (this.#state !== 'held-by-other' || this.#shown.old) return;
-      const body = { clientId: await tabId(), expectedFence: this.#shown.fence, reason };
-      const answer = await this.#askFresh('POST', { path: '/takeover', body });
-      if (answer.status === 201) this.#confirm(answer);
-      else if (answer.status === 403) this.#show('held-by-other', { ...this.#shown, text: 'not-allowed' });
-      else if (answer.body.type === 'urn:bitjang:stale-version') this.#lose('stale');
-      else this.#next(0, () => this.#look()); // the fence has moved on: see who has it now
-    }, () => this.#retry(() => this.#look()));
+      const { fence } = this.#shown;
+      const answer = await this.#askFresh('POST', { path: '/takeover', body: { clientId: await tabId(), expectedFence: fence, reason } });
+      if (answer.status === 201) return this.#confirm(answer);
+      if (answer.body.type === 'urn:bitjang:stale-version') return this.#lose('stale');
+      if (answer.body.type === 'urn:bitjang:denied') this.#deniedFence = fence;
+      this.#showOther(this.#shown);
+      this.#next(0, () => this.#look()); // it goes on watching, whatever was said: who has it now?
+    }, () => this.#retry(() => this.#look()), () => this.#state === 'held-by-other' && !this.#shown.old);
   }
 
   /** Confirms the lock now. Settles when the answer is there, whatever it says. */
@@ -176,10 +179,10 @@ class EditLock {
     if (token !== this.#token) return; // saved or given back meanwhile: it says nothing about this page any more
     if (status === 200 && this.#left) return this.#renew(); // left meanwhile: what was granted may have been cut
     if (status === 200) this.#confirm(answer);
-    else if (status === 410) this.#lose('lapsed');
+    else if (status === 410) this.#lose(body.takenAwayBy ? 'taken-away' : 'lapsed', { owner: body.takenAwayBy });
     else if (status === 423) this.#lose(body.mine ? 'taken-by-me' : 'taken', body);
-    else if (status === 401) this.#doubt('signed-out');
-    else if (String(body.type).startsWith('urn:bitjang:')) this.#lose(status === 403 ? 'denied' : 'rejected');
+    else if (status === 401) this.#doubt(answer.text ?? 'signed-out');
+    else if (answer.own) this.#lose(status === 403 ? 'denied' : 'rejected');
     else this.#doubt();
   }
 
@@ -236,14 +239,15 @@ class EditLock {
     const ended = seen.held === false;
     // Whoever had it when the page was opened may have saved since. Then the page is old: it must be read again first.
     const old = ended || seen.fence !== this.#fenceAtOpening;
-    const { owner, since, mine, fence } = ended ? { owner: this.#shown.owner } : seen;
-    const text = ended ? 'ended' : mine ? 'mine' : 'held-by-other';
-    this.#show('held-by-other', { text, owner, since, mine, fence, old, ended });
+    const { owner, since, mine, fence, mayTakeOver } = ended ? { owner: this.#shown.owner } : seen;
+    const denied = fence === this.#deniedFence;
+    const text = ended ? 'ended' : mine ? 'mine' : denied ? 'not-allowed' : 'held-by-other';
+    this.#show('held-by-other', { text, owner, since, mine, fence, old, ended, mayTakeOver: mayTakeOver !== false && !denied });
     if (!ended) this.#next(Math.min(SLOWEST_MS, Math.max(1_000, seen.expiresInMs / 3)), () => document.hidden || this.#look());
   }
 
-  #refuse(status) {
-    this.#show('viewing', { text: status === 401 ? 'signed-out' : 'refused', refused: true });
+  #refuse({ status, text }) {
+    this.#show('viewing', { text: text ?? (status === 401 ? 'signed-out' : status === 429 ? 'too-many' : 'refused'), refused: true });
   }
 
   #lose(text, { owner, since, mine } = {}) {

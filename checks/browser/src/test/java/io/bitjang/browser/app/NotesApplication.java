@@ -12,6 +12,7 @@ import io.bitjang.spring.web.EditLockConfiguration;
 import io.bitjang.spring.web.EditLockPolicy;
 import io.bitjang.spring.web.EditLockSettings;
 import io.bitjang.spring.web.EditLockVersions;
+import jakarta.servlet.DispatcherType;
 import java.security.Principal;
 import java.time.Duration;
 import javax.sql.DataSource;
@@ -76,13 +77,33 @@ public class NotesApplication {
         };
     }
 
-    /** Protected against forged requests as Spring does it by itself, or as it does for pages made of scripts. */
+    /** How the application is protected. */
+    public enum Protection {
+        /** By a form to sign in, and against forged requests as Spring does it by itself. */
+        FORM,
+        /** Against forged requests as Spring does it for pages made of scripts. */
+        SCRIPTS,
+        /** As Boot does it by itself: a form to sign in, or HTTP Basic. */
+        BOOT,
+        /** The same, and errors are shown to everyone. */
+        BOOT_WITH_OPEN_ERRORS
+    }
+
     @Bean
-    SecurityFilterChain security(HttpSecurity http, @Value("${notes.scripts:false}") boolean scripts) throws Exception {
-        if (scripts) {
+    SecurityFilterChain security(HttpSecurity http, @Value("${notes.protection:FORM}") Protection protection)
+            throws Exception {
+        if (protection == Protection.SCRIPTS) {
             http.csrf(CsrfConfigurer::spa);
         }
-        return http.authorizeHttpRequests(requests -> requests.anyRequest().authenticated())
+        if (protection == Protection.BOOT || protection == Protection.BOOT_WITH_OPEN_ERRORS) {
+            http.httpBasic(withDefaults());
+        }
+        return http.authorizeHttpRequests(requests -> {
+                    if (protection == Protection.BOOT_WITH_OPEN_ERRORS) {
+                        requests.dispatcherTypeMatchers(DispatcherType.ERROR).permitAll();
+                    }
+                    requests.anyRequest().authenticated();
+                })
                 .formLogin(withDefaults())
                 .build();
     }

@@ -20,7 +20,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param schema what to do about the tables at start-up. By default create on an embedded database, validate elsewhere
  * @param tablePrefix what the tables' names begin with
  * @param schemaName the schema (on MySQL and MariaDB the database) of the tables; the connection's own by default
- * @param audit whether take-overs and forced releases are written into the audit trail
+ * @param audit whether the take-overs and forced releases of this process are written into the audit trail
  * @param notifications whether this process stands in line and listens while it waits for a lease; switch it off behind a pooler in
  *     transaction mode
  * @param dataSource the name of the data source bean whose transactions the locks follow, where there are several
@@ -126,6 +126,10 @@ record BitjangProperties(
      * @param leave how long a lock lasts after its page was left, so that a reload finds it again
      * @param pollInterval how often this process looks for changes while a browser listens for them
      * @param maxListeners how many browsers may listen to this process at a time
+     * @param maxListenersPerPerson how many of these may be of one person
+     * @param maxLocksPerPerson how many edit locks one person may hold at a time
+     * @param maxWatched how many held locks of one type this process looks through for browsers that listen to the whole type
+     * @param sweepAfter rows of locks, of every type, that nobody has held for this long are removed; 0 for never
      */
     record EditLocks(
             @DefaultValue("true") boolean enabled,
@@ -134,18 +138,26 @@ record BitjangProperties(
             @DefaultValue("3m") Duration lease,
             @DefaultValue("10s") Duration leave,
             @DefaultValue("2s") Duration pollInterval,
-            @DefaultValue("500") int maxListeners) {
+            @DefaultValue("500") int maxListeners,
+            @DefaultValue("50") int maxListenersPerPerson,
+            @DefaultValue("100") int maxLocksPerPerson,
+            @DefaultValue("5000") int maxWatched,
+            @DefaultValue("7d") Duration sweepAfter) {
 
         EditLocks {
             try {
-                new EditLockSettings(path, types, lease, leave, pollInterval, maxListeners);
+                EditLockSettings.Limits limits = new EditLockSettings.Limits(
+                        maxLocksPerPerson, maxListeners, maxListenersPerPerson, maxWatched, sweepAfter);
+                new EditLockSettings(path, types, lease, leave, pollInterval, limits);
             } catch (IllegalArgumentException e) {
                 throw new IllegalArgumentException("bitjang.edit-locks: " + e.getMessage(), e);
             }
         }
 
         EditLockSettings settings() {
-            return new EditLockSettings(path, types, lease, leave, pollInterval, maxListeners);
+            EditLockSettings.Limits limits = new EditLockSettings.Limits(
+                    maxLocksPerPerson, maxListeners, maxListenersPerPerson, maxWatched, sweepAfter);
+            return new EditLockSettings(path, types, lease, leave, pollInterval, limits);
         }
     }
 

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.spring.web;
 
-import io.bitjang.LockData;
 import io.bitjang.LockName;
 import io.bitjang.admin.LockAdmin;
-import io.bitjang.admin.LockFilter;
-import java.io.IOException;
 import java.security.Principal;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,15 +27,16 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.http.HttpHeaders;
+import org.springframework.web.servlet.ModelAndView;
 import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.servlet.function.ServerResponse.SseBuilder;
 
 /**
  * Tells browsers what has changed. While anybody listens, one thread of this node looks at the locks that are held and compares
- * them with what it saw before; what this node changes itself makes it look at once. It writes to all listeners, one after the
- * other: what it writes is small, so only a connection that has been dead for long can hold it up, until the server gives that up.
+ * them with what it saw before; what this node changes itself makes it look at once, but not more often than ten times a second. It
+ * never writes: others do, as many more as there are listeners that don't read.
  *
- * <p>All but the set of listeners belongs to that one thread. Thread-safe.
+ * <p>All but the listeners and their places belongs to that one thread. Thread-safe.
  */
 final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
 
@@ -45,38 +45,36 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
 
     private static final Duration HEARTBEAT = Duration.ofSeconds(15);
     private static final Duration RETRY = Duration.ofSeconds(3);
-    private static final int PAGE = 1000;
+    private static final long BETWEEN_LOOKS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** So many tabs of one person may listen. */
-    private static final int MOST_OF_ONE = 50;
+    /** Up to so many single locks are looked up one by one; where there are more, the whole type is. */
+    private static final int FEW = 20;
+
+    /** So many threads write while all listeners read. */
+    private static final int WRITERS = 2;
+
+    /** A listener to whom something has been written for this long has a thread of its own. */
+    private static final long STUCK = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final Log LOG = LogFactory.getLog(EditLockFeed.class);
-
-    private record Seen(long fence, @Nullable String owner) {}
-
-    private record Listener(
-            SseBuilder out,
-            Principal person,
-            Set<String> types,
-            @Nullable String id) {
-
-        boolean wants(LockName name) {
-            return types.contains(name.type()) && (id == null || id.equals(name.id()));
-        }
-    }
 
     private final LockAdmin admin;
     private final EditLockPolicy policy;
     private final EditLockSettings settings;
     private final ApplicationContext context;
     private final ScheduledThreadPoolExecutor thread;
-    private final Set<Listener> listeners = ConcurrentHashMap.newKeySet();
+    private final ThreadPoolExecutor writers;
+    private final Set<EditLockListener> listeners = ConcurrentHashMap.newKeySet();
     private final AtomicInteger places = new AtomicInteger();
+    private final Map<String, Integer> placesOfOne = new ConcurrentHashMap<>();
     private final AtomicBoolean looking = new AtomicBoolean();
-    private final Map<String, Map<LockName, Seen>> known = new HashMap<>();
+    private final Map<String, EditLockView> known = new HashMap<>();
+    private final Set<String> cut = new HashSet<>();
     private final long roundsPerBeat;
     private long rounds;
+    private long lastLook = System.nanoTime() - BETWEEN_LOOKS;
     private boolean going;
+    private boolean relieving;
     private boolean failing;
 
     EditLockFeed(LockAdmin admin, EditLockPolicy policy, EditLockSettings settings, ApplicationContext context) {
@@ -86,55 +84,94 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         this.context = context;
         this.roundsPerBeat =
                 Math.max(1, HEARTBEAT.toMillis() / settings.pollInterval().toMillis());
-        this.thread = new ScheduledThreadPoolExecutor(1, work -> {
-            Thread made = new Thread(work, "bitjang-edit-lock-feed");
-            made.setDaemon(true);
-            return made;
-        });
+        this.thread = new ScheduledThreadPoolExecutor(1, work -> daemon(work, "bitjang-edit-lock-feed"));
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true); // no thread while nobody listens
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        this.writers = new ThreadPoolExecutor(
+                WRITERS,
+                WRITERS + settings.limits().listeners(),
+                1,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(), // with one entry for each listener at most
+                work -> daemon(work, "bitjang-edit-lock-writer"));
+        writers.allowCoreThreadTimeOut(true);
+    }
+
+    private static Thread daemon(Runnable work, String name) {
+        Thread made = new Thread(work, name);
+        made.setDaemon(true);
+        return made;
     }
 
     /** Lets this person listen, for all types or one, for all ids or one. */
     ServerResponse join(Principal person, @Nullable String type, @Nullable String id) {
         Set<String> types = type == null ? settings.types() : Set.of(type);
-        long own = listeners.stream()
-                .filter(each -> each.person.getName().equals(person.getName()))
-                .count();
-        if (places.get() >= settings.maxListeners() || own >= MOST_OF_ONE || thread.isShutdown()) {
-            throw EditLockProblem.tooManyListeners();
-        }
-        return ServerResponse.ok()
-                .build((request, response) -> ServerResponse.sse(
+        Runnable leave = takePlace(person.getName());
+        return ServerResponse.ok().build((request, response) -> {
+            boolean written = false;
+            try {
+                ModelAndView none = ServerResponse.sse(
                                 out -> {
                                     response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
                                     response.setHeader("X-Accel-Buffering", "no"); // or a proxy keeps it for itself
-                                    start(new Listener(out, person, types, id));
+                                    start(out, new EditLockListener(out, person, types, id, writers), leave);
                                 },
                                 LONGEST)
-                        .writeTo(request, response, List::of));
+                        .writeTo(request, response, List::of);
+                written = true;
+                return none;
+            } finally {
+                if (!written) {
+                    leave.run();
+                }
+            }
+        });
     }
 
-    private void start(Listener listener) {
-        places.incrementAndGet();
-        listener.out.onTimeout(listener.out::complete);
-        listener.out.onError(failure -> listeners.remove(listener));
-        listener.out.onComplete(() -> {
+    /** Counts and takes in one step: those who come at the same time get no more places than there are. */
+    private Runnable takePlace(String person) {
+        int most = settings.limits().listenersPerPerson();
+        AtomicBoolean taken = new AtomicBoolean();
+        placesOfOne.compute(person, (name, count) -> {
+            taken.set(count == null || count < most);
+            return taken.get() ? Integer.valueOf(count == null ? 1 : count + 1) : count;
+        });
+        if (!taken.get()) {
+            throw EditLockProblem.tooManyListenersOfOne(most);
+        }
+        Runnable leave = () -> {
+            if (taken.compareAndSet(true, false)) {
+                places.decrementAndGet();
+                placesOfOne.computeIfPresent(person, (name, count) -> count == 1 ? null : count - 1);
+            }
+        };
+        if (places.incrementAndGet() > settings.limits().listeners() || thread.isShutdown()) {
+            leave.run();
+            throw EditLockProblem.tooManyListeners();
+        }
+        return leave;
+    }
+
+    private void start(SseBuilder out, EditLockListener listener, Runnable leave) {
+        out.onTimeout(out::complete);
+        out.onError(failure -> listeners.remove(listener));
+        out.onComplete(() -> {
             listeners.remove(listener);
-            places.decrementAndGet();
+            leave.run();
         });
         try {
             thread.execute(() -> add(listener));
         } catch (RejectedExecutionException e) {
-            listener.out.complete(); // the application ends
+            out.complete(); // the application ends
         }
     }
 
-    private void add(Listener listener) {
+    private void add(EditLockListener listener) {
         listeners.add(listener);
         look(); // what was before is no change
-        send(listener, out -> out.retry(RETRY).comment("ready").send());
+        listener.send(out -> out.retry(RETRY).comment("ready").send());
+        relieve();
         if (!going) {
             going = true;
             goOn();
@@ -152,9 +189,21 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
             look();
             if (++rounds % roundsPerBeat == 0) {
                 listeners.forEach(
-                        listener -> send(listener, out -> out.comment("").send()));
+                        listener -> listener.sendIfIdle(out -> out.comment("").send()));
+                relieve();
             }
             goOn();
+        }
+    }
+
+    /** As many more threads as there are listeners that hold one up; for as long as somebody waits for a thread. */
+    private void relieve() {
+        relieving = false;
+        long stuck = listeners.stream().filter(each -> each.isStuck(STUCK)).count();
+        writers.setCorePoolSize((int) Math.min(writers.getMaximumPoolSize(), WRITERS + stuck));
+        if (!writers.getQueue().isEmpty()) {
+            relieving = true;
+            thread.schedule(this::relieve, STUCK, TimeUnit.NANOSECONDS);
         }
     }
 
@@ -163,29 +212,37 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         return places.get();
     }
 
-    /** Something has changed on this node: look now. */
+    /** Something has changed on this node: look now, or soon after the last look. */
     void wake() {
         if (!listeners.isEmpty() && looking.compareAndSet(false, true)) {
             try {
-                thread.execute(() -> {
-                    looking.set(false);
-                    look();
-                });
+                thread.execute(this::lookSoon);
             } catch (RejectedExecutionException e) {
                 LOG.trace("The application ends: nobody listens any more.");
             }
         }
     }
 
+    private void lookSoon() {
+        long pause = lastLook + BETWEEN_LOOKS - System.nanoTime();
+        if (pause > 0) {
+            thread.schedule(this::lookSoon, pause, TimeUnit.NANOSECONDS);
+        } else {
+            looking.set(false);
+            look();
+        }
+    }
+
     private void look() {
+        lastLook = System.nanoTime();
         Set<String> types = new TreeSet<>();
-        listeners.forEach(listener -> types.addAll(listener.types));
+        listeners.stream().filter(each -> !each.isDeaf()).forEach(each -> types.addAll(each.types()));
         known.keySet().retainAll(types);
         boolean failed = false;
         for (String type : types) {
             try {
-                Map<LockName, Seen> now = held(type);
-                Map<LockName, Seen> before = known.put(type, now);
+                EditLockView now = view(type);
+                EditLockView before = known.put(type, now);
                 if (before != null) {
                     compare(before, now);
                 }
@@ -197,35 +254,55 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
             }
         }
         failing = failed;
-    }
-
-    private Map<LockName, Seen> held(String type) {
-        Map<LockName, Seen> held = new TreeMap<>();
-        LockFilter next = LockFilter.held().ofType(type).limit(PAGE);
-        while (true) {
-            List<LockData> page = admin.list(next);
-            page.forEach(data -> held.put(data.name(), new Seen(data.fence(), data.owner())));
-            if (page.size() < PAGE) {
-                return held;
-            }
-            next = next.after(page.get(page.size() - 1).name());
+        if (!relieving) {
+            relieve();
         }
     }
 
-    private void compare(Map<LockName, Seen> before, Map<LockName, Seen> now) {
-        now.forEach((name, seen) -> {
-            if (!seen.equals(before.get(name))) {
+    private EditLockView view(String type) {
+        boolean whole = false;
+        Set<LockName> singles = new HashSet<>();
+        for (EditLockListener listener : hearing(type)) {
+            String id = listener.id();
+            if (id == null) {
+                whole = true;
+            } else {
+                singles.add(LockName.of(type, id));
+            }
+        }
+        if (!whole && singles.size() <= FEW) {
+            return EditLockView.of(admin, singles);
+        }
+        EditLockView view = EditLockView.of(admin, type, settings.limits().watched(), singles);
+        if (!view.isCut()) {
+            cut.remove(type);
+        } else if (cut.add(type)) {
+            LOG.warn("More than " + settings.limits().watched() + " locks of the type " + type
+                    + " are held: who listens to the whole type hears of the first of them only.");
+        }
+        return view;
+    }
+
+    private List<EditLockListener> hearing(String type) {
+        return listeners.stream()
+                .filter(each -> !each.isDeaf() && each.types().contains(type))
+                .toList();
+    }
+
+    private void compare(EditLockView before, EditLockView now) {
+        now.held().forEach((name, seen) -> {
+            if (before.covers(name) && !seen.equals(before.held().get(name))) {
                 tell(name, seen, true);
             }
         });
-        before.forEach((name, seen) -> {
-            if (!now.containsKey(name)) {
+        before.held().forEach((name, seen) -> {
+            if (now.covers(name) && !now.held().containsKey(name)) {
                 tell(name, seen, false);
             }
         });
     }
 
-    private void tell(LockName name, Seen seen, boolean held) {
+    private void tell(LockName name, EditLockView.Seen seen, boolean held) {
         Map<String, @Nullable Object> body = new LinkedHashMap<>();
         body.put("type", name.type());
         body.put("id", name.id());
@@ -233,33 +310,20 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         body.put("owner", held ? seen.owner() : null);
         body.put("fence", seen.fence());
         String json = Json.of(body);
-        for (Listener listener : listeners) {
+        for (EditLockListener listener : listeners) {
             if (listener.wants(name) && maySee(listener, name)) {
-                send(listener, out -> out.data(json));
+                listener.send(out -> out.data(json));
             }
         }
     }
 
     /** What the application's policy throws concerns one listener, and is a no. */
-    private boolean maySee(Listener listener, LockName name) {
+    private boolean maySee(EditLockListener listener, LockName name) {
         try {
-            return policy.mayEdit(listener.person, name);
+            return policy.mayEdit(listener.person(), name);
         } catch (RuntimeException e) {
             LOG.warn("The EditLockPolicy failed for a listener, who hears nothing of " + name.type() + " locks", e);
             return false;
-        }
-    }
-
-    private interface Writing {
-        void to(SseBuilder out) throws IOException;
-    }
-
-    private void send(Listener listener, Writing writing) {
-        try {
-            writing.to(listener.out);
-        } catch (IOException | RuntimeException e) {
-            LOG.trace("A listener has gone.", e);
-            listeners.remove(listener);
         }
     }
 
@@ -270,14 +334,15 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
             return; // of a child
         }
         thread.shutdown();
+        writers.shutdown();
         try {
-            // what it writes now is not to be mixed up with the end
-            if (!thread.awaitTermination(1, TimeUnit.SECONDS)) {
+            // what is written now is not to be mixed up with the end
+            if (!thread.awaitTermination(1, TimeUnit.SECONDS) || !writers.awaitTermination(1, TimeUnit.SECONDS)) {
                 LOG.debug("A listener is slow; ending it anyway.");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        listeners.forEach(listener -> listener.out.complete());
+        listeners.forEach(EditLockListener::end);
     }
 }

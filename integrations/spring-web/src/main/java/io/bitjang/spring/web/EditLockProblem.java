@@ -112,7 +112,8 @@ final class EditLockProblem extends ErrorResponseException {
     }
 
     /** The holder is shown to people who are signed in, and to nobody else. */
-    static EditLockProblem held(LockName name, @Nullable LockData holder, @Nullable Principal person) {
+    static EditLockProblem held(
+            LockName name, @Nullable LockData holder, @Nullable Principal person, boolean mayTakeOver) {
         LockData shown = holder == null || !holder.held() || person == null ? null : TabNote.hidden(holder);
         boolean mine = shown != null && person != null && person.getName().equals(shown.owner());
         String detail = shown == null
@@ -128,6 +129,7 @@ final class EditLockProblem extends ErrorResponseException {
         body.setProperty("expiresInMs", shown == null ? null : shown.remaining().toMillis());
         body.setProperty("fence", shown == null ? null : shown.fence());
         body.setProperty("mine", mine);
+        body.setProperty("mayTakeOver", shown != null && mayTakeOver);
         body.setProperty("note", shown == null ? null : shown.note());
         return problem.retryAfter(holder == null ? SOON : holder.remaining());
     }
@@ -177,6 +179,27 @@ final class EditLockProblem extends ErrorResponseException {
                         "The database did not answer, or something is being saved for long. Whether you have the lock is not"
                                 + " known. Try again.",
                         cause)
+                .retryAfter(LATER);
+    }
+
+    static EditLockProblem tooManyLocks(int most) {
+        return new EditLockProblem(
+                        HttpStatus.TOO_MANY_REQUESTS,
+                        "too-many-locks",
+                        "Too many edit locks",
+                        "You are editing " + most
+                                + " things already, which is as many as one person may. Close another one.",
+                        null)
+                .retryAfter(LATER);
+    }
+
+    static EditLockProblem tooManyListenersOfOne(int most) {
+        return new EditLockProblem(
+                        HttpStatus.TOO_MANY_REQUESTS,
+                        "too-many-listeners",
+                        "Too many listeners",
+                        "You listen for changes " + most + " times already, which is as often as one person may.",
+                        null)
                 .retryAfter(LATER);
     }
 

@@ -131,6 +131,7 @@ final class EditLockRoutes {
         body.put("expiresInMs", held == null ? null : held.remaining().toMillis());
         body.put("fence", held == null ? null : held.fence());
         body.put("note", held == null ? null : held.note());
+        body.put("mayTakeOver", held != null && locks.mayTakeOver(person, held));
         return Answers.json(HttpStatus.OK, body);
     }
 

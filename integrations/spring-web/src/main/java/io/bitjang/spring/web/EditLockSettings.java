@@ -16,15 +16,72 @@ import java.util.Set;
  * @param lease how long a lock lasts between renewals; 3 minutes by default, which survives a hidden tab's slow timers
  * @param leaveGrace how long a lock lasts after its page was left, so that a reload finds it again; 10 seconds by default
  * @param pollInterval how often a node looks for changes while someone listens for them; 2 seconds by default
- * @param maxListeners how many may listen at a time on one node; 500 by default
+ * @param limits how much one person may take, and how much there may be on one node
  */
 public record EditLockSettings(
-        String basePath,
-        Set<String> types,
-        Duration lease,
-        Duration leaveGrace,
-        Duration pollInterval,
-        int maxListeners) {
+        String basePath, Set<String> types, Duration lease, Duration leaveGrace, Duration pollInterval, Limits limits) {
+
+    /**
+     * Bounds, so that no single person takes what all others need. Immutable: each method returns a changed copy.
+     *
+     * @param locksPerPerson how many edit locks one person may hold at a time, on all nodes; 100 by default
+     * @param listeners how many may listen at a time on one node; 500 by default
+     * @param listenersPerPerson how many of these may be of one person; 50 by default
+     * @param watched how many held locks of one type a node looks through for those who listen to the whole type; 5,000 by default
+     * @param sweepAfter rows of locks, of every type, that nobody has held for this long are removed; 7 days by default, zero for
+     *     never
+     */
+    public record Limits(int locksPerPerson, int listeners, int listenersPerPerson, int watched, Duration sweepAfter) {
+
+        private static final Duration SOONEST_SWEEP = Duration.ofHours(1);
+
+        /** Checks each value and names the one that is wrong. */
+        public Limits {
+            atLeastOne("edit locks of one person", locksPerPerson);
+            atLeastOne("listeners", listeners);
+            atLeastOne("listeners of one person", listenersPerPerson);
+            atLeastOne("locks that are watched", watched);
+            if (!sweepAfter.isZero()) {
+                atLeast("time after which a lock's row is removed", sweepAfter, SOONEST_SWEEP);
+            }
+        }
+
+        private static void atLeastOne(String what, int number) {
+            if (number < 1) {
+                throw new IllegalArgumentException("The number of " + what + " must be at least 1, not " + number);
+            }
+        }
+
+        /** What is said above. */
+        public static Limits defaults() {
+            return new Limits(100, 500, 50, 5_000, Duration.ofDays(7));
+        }
+
+        /** With another number of locks for each person. */
+        public Limits withLocksPerPerson(int number) {
+            return new Limits(number, listeners, listenersPerPerson, watched, sweepAfter);
+        }
+
+        /** With another number of listeners on a node. */
+        public Limits withListeners(int number) {
+            return new Limits(locksPerPerson, number, listenersPerPerson, watched, sweepAfter);
+        }
+
+        /** With another number of listeners for each person. */
+        public Limits withListenersPerPerson(int number) {
+            return new Limits(locksPerPerson, listeners, number, watched, sweepAfter);
+        }
+
+        /** With another number of locks that are looked through. */
+        public Limits withWatched(int number) {
+            return new Limits(locksPerPerson, listeners, listenersPerPerson, number, sweepAfter);
+        }
+
+        /** With another time until rows are removed; zero for never. */
+        public Limits withSweepAfter(Duration idle) {
+            return new Limits(locksPerPerson, listeners, listenersPerPerson, watched, idle);
+        }
+    }
 
     /** Checks each value and names the one that is wrong. */
     public EditLockSettings {
@@ -42,9 +99,7 @@ public record EditLockSettings(
                     + ") must not be longer than its lease (" + lease + ")");
         }
         atLeast("poll interval of the edit locks' events", pollInterval, Duration.ofMillis(50));
-        if (maxListeners < 1) {
-            throw new IllegalArgumentException("At least one must be able to listen, not " + maxListeners);
-        }
+        Objects.requireNonNull(limits, "limits");
     }
 
     private static void atLeast(String what, Duration duration, Duration least) {
@@ -61,7 +116,7 @@ public record EditLockSettings(
                 Duration.ofMinutes(3),
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(2),
-                500);
+                Limits.defaults());
     }
 
     /** When a holder should renew: after a third of the lease. */
@@ -71,27 +126,27 @@ public record EditLockSettings(
 
     /** With the endpoints somewhere else. */
     public EditLockSettings withBasePath(String path) {
-        return new EditLockSettings(path, types, lease, leaveGrace, pollInterval, maxListeners);
+        return new EditLockSettings(path, types, lease, leaveGrace, pollInterval, limits);
     }
 
     /** With another lease; a leave grace that would be longer becomes as long. */
     public EditLockSettings withLease(Duration duration) {
         Duration grace = leaveGrace.compareTo(duration) > 0 ? duration : leaveGrace;
-        return new EditLockSettings(basePath, types, duration, grace, pollInterval, maxListeners);
+        return new EditLockSettings(basePath, types, duration, grace, pollInterval, limits);
     }
 
     /** With another grace after leaving. */
     public EditLockSettings withLeaveGrace(Duration duration) {
-        return new EditLockSettings(basePath, types, lease, duration, pollInterval, maxListeners);
+        return new EditLockSettings(basePath, types, lease, duration, pollInterval, limits);
     }
 
     /** With another interval between looks. */
     public EditLockSettings withPollInterval(Duration duration) {
-        return new EditLockSettings(basePath, types, lease, leaveGrace, duration, maxListeners);
+        return new EditLockSettings(basePath, types, lease, leaveGrace, duration, limits);
     }
 
-    /** With another number of listeners. */
-    public EditLockSettings withMaxListeners(int listeners) {
-        return new EditLockSettings(basePath, types, lease, leaveGrace, pollInterval, listeners);
+    /** With other limits. */
+    public EditLockSettings withLimits(Limits other) {
+        return new EditLockSettings(basePath, types, lease, leaveGrace, pollInterval, other);
     }
 }

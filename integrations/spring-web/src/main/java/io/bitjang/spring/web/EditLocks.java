@@ -50,6 +50,8 @@ public final class EditLocks {
     private final EditLockPolicy policy;
     private final EditLockSettings settings;
     private final Runnable changed;
+    private final EditLockQuota quota;
+    private final EditLockSweeper sweeper;
 
     EditLocks(
             LockManager manager, LockAdmin admin, EditLockPolicy policy, EditLockSettings settings, Runnable changed) {
@@ -58,6 +60,8 @@ public final class EditLocks {
         this.policy = policy;
         this.settings = settings;
         this.changed = changed;
+        this.quota = new EditLockQuota(admin, settings);
+        this.sweeper = new EditLockSweeper(admin, settings.limits().sweepAfter());
     }
 
     /**
@@ -65,6 +69,7 @@ public final class EditLocks {
      *
      * @param note what others may read
      * @throws AlreadyLockedException if someone else has it, or another tab of the same person
+     * @throws org.springframework.web.ErrorResponseException with status 429 if this person holds as many as one may
      */
     public Held open(String type, String id, Principal person, String clientId, @Nullable String note) {
         return open(type, id, person, clientId, note, () -> {});
@@ -75,10 +80,15 @@ public final class EditLocks {
             String type, String id, Principal person, String clientId, @Nullable String note, Runnable beforeResuming) {
         LockName name = permitted(type, id, person);
         TabNote tab = TabNote.of(note, Objects.requireNonNull(clientId, "clientId"));
+        if (quota.isUsedUp(person) && find(name).isEmpty()) {
+            throw quota.refused(); // before a row is made; the own lock of a page that is loaded again is no new one
+        }
         AlreadyLockedException refused = null;
         for (int i = 0; i < ATTEMPTS; i++) {
             try {
                 LockId granted = manager.tryLock(type, id, person.getName(), settings.lease(), tab.store());
+                requireWithinQuota(granted, person);
+                sweeper.wake();
                 return changed(new Held(granted, settings.lease(), false));
             } catch (AlreadyLockedException e) {
                 refused = e;
@@ -99,6 +109,18 @@ public final class EditLocks {
                 "");
     }
 
+    /** Counted again afterwards: of those that are taken at the same time, each may have found room. */
+    private void requireWithinQuota(LockId granted, Principal person) {
+        if (quota.isExceeded(person)) {
+            manager.releaseLock(granted);
+            throw quota.refused();
+        }
+    }
+
+    private Optional<LockData> find(LockName name) {
+        return admin.find(name).filter(LockData::held);
+    }
+
     /**
      * Resumes the lock that this tab has, for a page that is shown after the lock was taken: gives a new lock id, and the former
      * one ends. Never takes a lock that is free.
@@ -111,7 +133,7 @@ public final class EditLocks {
         TabNote tab = TabNote.of(null, Objects.requireNonNull(clientId, "clientId"));
         LockData holder = null;
         for (int i = 0; i < ATTEMPTS; i++) {
-            holder = admin.find(name).filter(LockData::held).orElse(null);
+            holder = find(name).orElse(null);
             if (holder == null) {
                 throw new NoLockException(name, name + " is not held by anybody", null);
             }
@@ -195,15 +217,18 @@ public final class EditLocks {
             @Nullable String note) {
         LockName name = permitted(type, id, person);
         TabNote tab = TabNote.of(note, clientId);
-        LockData held = admin.find(name).filter(LockData::held).orElse(null);
+        LockData held = find(name).orElse(null);
         if (held == null) {
             return Optional.empty();
         }
-        if (!policy.mayTakeOver(person, TabNote.hidden(held))) {
+        if (!mayTakeOver(person, TabNote.hidden(held))) {
             throw EditLockProblem.denied("You may not take this lock over.");
         }
         if (held.fence() != expectedFence) {
             return Optional.empty();
+        }
+        if (!person.getName().equals(held.owner()) && quota.isUsedUp(person)) {
+            throw quota.refused();
         }
         return manager.takeOver(held, person.getName(), settings.lease(), tab.store(), reason)
                 .map(granted -> changed(new Held(granted, settings.lease(), false)));
@@ -211,7 +236,12 @@ public final class EditLocks {
 
     /** Who has the lock; empty if nobody has. */
     public Optional<LockData> find(String type, String id, Principal person) {
-        return admin.find(permitted(type, id, person)).filter(LockData::held).map(TabNote::hidden);
+        return find(permitted(type, id, person)).map(TabNote::hidden);
+    }
+
+    /** Whether this person may take the lock from who holds it, so that a page offers it to nobody else. */
+    boolean mayTakeOver(Principal person, LockData held) {
+        return policy.mayTakeOver(person, held);
     }
 
     private LockName permitted(String type, String id, Principal person) {

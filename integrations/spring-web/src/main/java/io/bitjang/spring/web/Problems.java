@@ -80,7 +80,11 @@ final class Problems {
     /** Who holds a job's lock is nothing for people who may only edit orders. */
     private EditLockProblem held(LockName name, @Nullable LockData holder, @Nullable Principal person) {
         boolean shown = person != null && policy.mayEdit(person, name);
-        return EditLockProblem.held(name, shown ? holder : null, shown ? person : null);
+        if (!shown) {
+            return EditLockProblem.held(name, null, null, false);
+        }
+        boolean mayTakeOver = holder != null && holder.held() && policy.mayTakeOver(person, TabNote.hidden(holder));
+        return EditLockProblem.held(name, holder, person, mayTakeOver);
     }
 
     /** By name: JPA may be missing. */

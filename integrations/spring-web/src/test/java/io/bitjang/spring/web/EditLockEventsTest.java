@@ -59,7 +59,7 @@ class EditLockEventsTest {
     }
 
     /** Someone who listens. */
-    private static final class Ear implements AutoCloseable {
+    static final class Ear implements AutoCloseable {
 
         private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
         private final HttpResponse<InputStream> response;
@@ -217,7 +217,9 @@ class EditLockEventsTest {
         try (EditServer server = new EditServer(
                 pool,
                 Locks.builder(pool),
-                EditLockSettings.ofTypes("order").withPollInterval(QUICK).withMaxListeners(1))) {
+                EditLockSettings.ofTypes("order")
+                        .withPollInterval(QUICK)
+                        .withLimits(EditLockSettings.Limits.defaults().withListeners(1)))) {
             Person kim = server.person("kim");
             try (Ear ear = new Ear(kim, "/events")) {
                 assertThat(kim.get("/events")

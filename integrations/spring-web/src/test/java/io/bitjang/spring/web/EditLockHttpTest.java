@@ -78,7 +78,8 @@ class EditLockHttpTest {
     void free_lock_is_shown_as_free_and_looking_changes_nothing() {
         Person.Answer free = kim.get(lock).is(200);
         assertThat(free.json())
-                .containsOnlyKeys("type", "id", "held", "mine", "owner", "since", "expiresInMs", "fence", "note")
+                .containsOnlyKeys(
+                        "type", "id", "held", "mine", "owner", "since", "expiresInMs", "fence", "note", "mayTakeOver")
                 .containsEntry("type", "order")
                 .containsEntry("id", name.id())
                 .containsEntry("held", false)

@@ -259,7 +259,12 @@ class EditLockStartTest {
         assertThatThrownBy(() -> settings.withLeaveGrace(Duration.ZERO)).hasMessageContaining("leave grace");
         assertThatThrownBy(() -> settings.withLeaveGrace(Duration.ofMinutes(4))).hasMessageContaining("longer");
         assertThatThrownBy(() -> settings.withPollInterval(Duration.ZERO)).hasMessageContaining("poll interval");
-        assertThatThrownBy(() -> settings.withMaxListeners(0)).hasMessageContaining("listen");
+        EditLockSettings.Limits limits = settings.limits();
+        assertThatThrownBy(() -> limits.withListeners(0)).hasMessageContaining("number of listeners must be");
+        assertThatThrownBy(() -> limits.withListenersPerPerson(0)).hasMessageContaining("listeners of one person");
+        assertThatThrownBy(() -> limits.withLocksPerPerson(0)).hasMessageContaining("edit locks of one person");
+        assertThatThrownBy(() -> limits.withWatched(-1)).hasMessageContaining("watched");
+        assertThatThrownBy(() -> limits.withSweepAfter(Duration.ofMinutes(59))).hasMessageContaining("PT1H");
         assertThatThrownBy(() -> EditLockSettings.ofTypes("order", " ")).hasMessageContaining("blank");
         assertThat(settings.renewInterval()).isEqualTo(Duration.ofMinutes(1));
     }

@@ -105,7 +105,7 @@ final class EditServer implements AutoCloseable {
         }
         // made elsewhere and closed there
         context.addBeanFactoryPostProcessor(factory -> {
-            factory.registerSingleton("settings", settings);
+            factory.registerSingleton("settings", roomy(settings));
             factory.registerSingleton("business", business);
             factory.registerSingleton("builder", builder);
         });
@@ -133,6 +133,12 @@ final class EditServer implements AutoCloseable {
             close();
             throw new IllegalStateException("The application did not start");
         }
+    }
+
+    /** Tests share a database, and the same few people. */
+    private static EditLockSettings roomy(EditLockSettings settings) {
+        EditLockSettings.Limits usual = EditLockSettings.Limits.defaults();
+        return settings.limits().equals(usual) ? settings.withLimits(usual.withLocksPerPerson(100_000)) : settings;
     }
 
     private void filter(Context web, String bean) {
