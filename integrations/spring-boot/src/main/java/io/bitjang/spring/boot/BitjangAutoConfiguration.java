@@ -78,10 +78,13 @@ public final class BitjangAutoConfiguration {
             ConfigurableListableBeanFactory beans,
             ObjectProvider<LockConnections> connections,
             ObjectProvider<DataSource> all,
-            ObjectProvider<LockObserver> observer) {
-        @Nullable LockObserver watching = observer.getIfAvailable();
-        LockManager manager = watching == null ? locks.manager() : new ObservedLockManager(locks.manager(), watching);
+            ObjectProvider<LockObserver> observer,
+            ObjectProvider<LockListener> listeners) {
         @Nullable LockConnections ours = connections.getIfAvailable();
+        // the listeners of an application's own Locks are its own business
+        ReleaseEvents releases = new ReleaseEvents(
+                ours == null ? List.of() : listeners.orderedStream().toList());
+        LockManager manager = new ObservedLockManager(locks.manager(), observer.getIfAvailable(), releases);
         DataSource followed = ours != null
                 ? ours.transactions()
                 : new DataSources(beans, all, null)

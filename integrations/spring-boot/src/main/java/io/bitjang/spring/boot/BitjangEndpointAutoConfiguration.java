@@ -3,6 +3,7 @@ package io.bitjang.spring.boot;
 
 import io.bitjang.Locks;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -21,5 +22,13 @@ public final class BitjangEndpointAutoConfiguration {
     @ConditionalOnAvailableEndpoint
     LocksEndpoint locksEndpoint(Locks locks) {
         return new LocksEndpoint(locks.admin());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBean(LocksEndpoint.class)
+    @ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
+    LocksWebExtension locksWebExtension(LocksEndpoint endpoint) {
+        return new LocksWebExtension(endpoint);
     }
 }

@@ -9,7 +9,6 @@ import java.security.Principal;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.regex.Pattern;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -98,8 +97,7 @@ final class LocksEndpoint {
             @Nullable Integer limit) {
         LockFilter filter;
         try {
-            LockFilter.State wanted =
-                    state == null ? LockFilter.State.HELD : LockFilter.State.valueOf(state.toUpperCase(Locale.ROOT));
+            LockFilter.State wanted = state == null ? LockFilter.State.HELD : stateOf(state);
             @Nullable LockName after = afterType == null || afterId == null ? null : LockName.of(afterType, afterId);
             filter = new LockFilter(wanted, type, id, owner, after, limit == null ? PAGE : limit);
         } catch (IllegalArgumentException e) {
@@ -108,6 +106,13 @@ final class LocksEndpoint {
         List<Lock> found = admin.list(filter).stream().map(Lock::of).toList();
         @Nullable Lock last = found.size() < filter.limit() ? null : found.get(found.size() - 1);
         return new Page(found, last == null ? null : new After(last.type(), last.id()));
+    }
+
+    private static LockFilter.State stateOf(String text) {
+        return Arrays.stream(LockFilter.State.values())
+                .filter(each -> each.name().equalsIgnoreCase(text))
+                .findFirst()
+                .orElseThrow(() -> bad("There is no state '" + text + "': state is held, expired, free or any"));
     }
 
     @ReadOperation
@@ -159,7 +164,7 @@ final class LocksEndpoint {
         }
     }
 
-    private static InvalidEndpointRequestException bad(@Nullable String message) {
+    static InvalidEndpointRequestException bad(@Nullable String message) {
         String reason = String.valueOf(message);
         return new InvalidEndpointRequestException(reason, reason);
     }

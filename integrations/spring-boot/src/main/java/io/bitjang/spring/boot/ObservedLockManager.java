@@ -10,17 +10,30 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A lock manager whose attempts to take a lock are observed. Thread-safe. */
+/**
+ * A lock manager whose attempts to take a lock are observed, and whose releases with a transaction of the caller's are told to the
+ * listeners when that has committed: the locks themselves don't learn of it. Thread-safe.
+ */
 final class ObservedLockManager implements LockManager {
+
+    private static final LockObserver NOBODY = new LockObserver() {
+        @Override
+        public <T> T around(String operation, LockName name, Supplier<T> attempt) {
+            return attempt.get();
+        }
+    };
 
     private final LockManager manager;
     private final LockObserver observer;
+    private final ReleaseEvents releases;
 
-    ObservedLockManager(LockManager manager, LockObserver observer) {
+    ObservedLockManager(LockManager manager, @Nullable LockObserver observer, ReleaseEvents releases) {
         this.manager = manager;
-        this.observer = observer;
+        this.observer = observer == null ? NOBODY : observer;
+        this.releases = releases;
     }
 
     @Override
@@ -68,6 +81,7 @@ final class ObservedLockManager implements LockManager {
     @Override
     public void releaseLock(Connection connection, LockId lockId) {
         manager.releaseLock(connection, lockId);
+        releases.withCommit(lockId);
     }
 
     @Override

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.spring.boot;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
@@ -15,7 +26,7 @@ final class Owners {
         if (StringUtils.hasText(chosen)) {
             return chosen;
         }
-        String process = ProcessHandle.current().pid() + "@" + host();
+        String process = ProcessHandle.current().pid() + "@" + host(System.getenv());
         if (!StringUtils.hasText(application)) {
             return process;
         }
@@ -23,8 +34,42 @@ final class Owners {
         return (application.length() > room ? application.substring(0, room) : application) + ":" + process;
     }
 
-    /** The name that containers and shells give, because asking the resolver may take seconds. */
-    private static String host() {
-        return System.getenv().getOrDefault("HOSTNAME", "localhost");
+    /**
+     * The host's own name: from the environment, where containers, Windows and some shells put it, or from the kernel. The resolver
+     * is asked last and not for long, because it may take seconds.
+     */
+    static String host(Map<String, String> environment) {
+        return Stream.of("HOSTNAME", "COMPUTERNAME")
+                .map(environment::get)
+                .filter(StringUtils::hasText)
+                .findFirst()
+                .or(() -> line(Path.of("/proc/sys/kernel/hostname")))
+                .or(() -> line(Path.of("/etc/hostname")))
+                .or(Owners::resolved)
+                .orElse("localhost");
+    }
+
+    private static Optional<String> line(Path file) {
+        try {
+            return Optional.of(Files.readString(file).strip()).filter(StringUtils::hasText);
+        } catch (IOException | RuntimeException e) {
+            return Optional.empty(); // not on this system, or not readable
+        }
+    }
+
+    private static Optional<String> resolved() {
+        FutureTask<String> asking =
+                new FutureTask<>(() -> InetAddress.getLocalHost().getHostName());
+        Thread thread = new Thread(asking, "bitjang-host-name");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return Optional.of(asking.get(1, TimeUnit.SECONDS));
+        } catch (ExecutionException | TimeoutException e) {
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
     }
 }

@@ -97,11 +97,22 @@ class LocksEndpointTest {
     }
 
     @Test
-    void bad_questions_are_refused() {
-        assertThat(shop.get("/actuator/locks?state=nonsense").statusCode()).isEqualTo(400);
-        assertThat(shop.get("/actuator/locks?limit=0").statusCode()).isEqualTo(400);
-        assertThat(shop.get("/actuator/locks?limit=1001").statusCode()).isEqualTo(400);
-        assertThat(shop.get("/actuator/locks/only-a-type").statusCode()).isEqualTo(400);
+    void bad_questions_are_refused_with_a_reason() {
+        assertProblem(shop.get("/actuator/locks?state=nonsense"), "'nonsense': state is held, expired, free or any");
+        assertProblem(shop.get("/actuator/locks?limit=0"), "1 to 1,000");
+        assertProblem(shop.get("/actuator/locks?limit=1001"), "1 to 1,000");
+        assertProblem(shop.get("/actuator/locks?limit=99999999999"), "limit is too large");
+        assertProblem(shop.get("/actuator/locks?limit=many"), "limit must be a number, not 'many'");
+        assertProblem(shop.get("/actuator/locks/only-a-type"), "type and its id");
+    }
+
+    private static void assertProblem(HttpResponse<String> answer, String detail) {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(400);
+        assertThat(answer.headers().firstValue("content-type").orElse("")).startsWith("application/problem+json");
+        JsonNode problem = JsonMapper.shared().readTree(answer.body());
+        assertThat(problem.path("type").asString()).isEqualTo("urn:bitjang:bad-request");
+        assertThat(problem.path("status").asInt()).isEqualTo(400);
+        assertThat(problem.path("detail").asString()).contains(detail).endsWith(".");
     }
 
     @Test
@@ -160,13 +171,15 @@ class LocksEndpointTest {
     void a_release_needs_fence_and_reason() {
         LockManager manager = trusting.bean(LockManager.class);
         LockId id = manager.tryLock("careful", "1");
-        assertThat(trusting.post("/actuator/locks/careful/1", "{\"reason\": \"because\"}")
-                        .statusCode())
-                .isEqualTo(400);
-        assertThat(trusting.post("/actuator/locks/careful/1", "{\"expectedFence\": " + id.fence() + "}")
-                        .statusCode())
-                .isEqualTo(400);
-        assertThat(release(trusting, "careful/1", id.fence(), " ").statusCode()).isEqualTo(400);
+        assertProblem(
+                trusting.post("/actuator/locks/careful/1", "{\"reason\": \"because\"}"), "expectedFence is missing");
+        assertProblem(
+                trusting.post("/actuator/locks/careful/1", "{\"reason\": \"because\", \"expectedFence\": \"latest\"}"),
+                "expectedFence must be a number, not 'latest'");
+        assertProblem(
+                trusting.post("/actuator/locks/careful/1", "{\"expectedFence\": " + id.fence() + "}"),
+                "reason is missing");
+        assertProblem(release(trusting, "careful/1", id.fence(), " "), "reason");
         assertThat(manager.checkLock(id).held()).isTrue();
     }
 

@@ -16,12 +16,15 @@ import io.bitjang.admin.LockCounts;
 import io.bitjang.spi.LockEvent;
 import io.bitjang.spring.LockTemplate;
 import io.bitjang.spring.Locked;
+import io.bitjang.spring.web.EditLocks;
 import io.bitjang.testkit.CountingDataSource;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -32,6 +35,10 @@ import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
 
 class MetersTest {
 
@@ -52,6 +59,54 @@ class MetersTest {
             assertThat(count(registry, "lost")).isZero();
             assertThat(registry.get("bitjang.lock.hold").timer().count()).isEqualTo(2);
         });
+    }
+
+    @Test
+    void what_is_released_with_a_transaction_is_counted_when_it_has_committed() {
+        Apps.plain().withBean(SimpleMeterRegistry.class).run(context -> {
+            LockManager manager = context.getBean(LockManager.class);
+            MeterRegistry registry = context.getBean(MeterRegistry.class);
+            TransactionTemplate transaction =
+                    new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+            TransactionTemplate nested = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+            nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+            LockId id = manager.tryLock("order", "42");
+
+            transaction.executeWithoutResult(status -> {
+                manager.releaseLock(id);
+                status.setRollbackOnly();
+            });
+            transaction.executeWithoutResult(outer -> nested.executeWithoutResult(status -> {
+                manager.releaseLock(id);
+                status.setRollbackOnly();
+            }));
+            assertThat(count(registry, "released")).isZero();
+            assertThat(manager.checkLock(id).held()).isTrue();
+
+            transaction.executeWithoutResult(outer -> {
+                manager.releaseLock(id);
+                assertThat(count(registry, "released")).isZero();
+                nested.executeWithoutResult(TransactionStatus::setRollbackOnly);
+            });
+            assertThat(count(registry, "released")).isEqualTo(1);
+            assertThat(registry.get("bitjang.lock.hold").timer().count()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void save_through_a_guarded_handler_is_counted_as_a_release() {
+        try (Shop shop = Shop.open()) {
+            LockId id = shop.bean(EditLocks.class)
+                    .open("order", "42", () -> "ann", "tab-0001", null)
+                    .id();
+            HttpResponse<String> saved = shop.send(shop.request("/orders/42")
+                    .header("Lock-Token", id.value())
+                    .POST(HttpRequest.BodyPublishers.noBody()));
+            assertThat(saved.body()).isEqualTo("saved 42");
+            MeterRegistry registry = shop.bean(MeterRegistry.class);
+            assertThat(count(registry, "released")).isEqualTo(1);
+            assertThat(registry.get("bitjang.lock.hold").timer().count()).isEqualTo(1);
+        }
     }
 
     @Test
@@ -173,6 +228,24 @@ class MetersTest {
         assertThat(gauge(registry, "expired")).isEqualTo(2);
         assertThat(gauge(registry, "free")).isEqualTo(1);
         assertThat(times).hasValue(1);
+    }
+
+    @Test
+    void the_gauge_has_a_number_when_it_is_first_read() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        Thread reader = Thread.currentThread();
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+        new LockCountGauges(
+                        () -> {
+                            while (reader.getState() == Thread.State.RUNNABLE && System.nanoTime() < until) {
+                                Thread.onSpinWait(); // until it waits for the count
+                            }
+                            return new LockCounts(3, 2, 1);
+                        },
+                        Duration.ofHours(1))
+                .bindTo(registry);
+        assertThat(gauge(registry, "held")).isEqualTo(3);
+        assertThat(gauge(registry, "free")).isEqualTo(1);
     }
 
     @Test

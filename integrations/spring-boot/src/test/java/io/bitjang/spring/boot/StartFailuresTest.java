@@ -2,7 +2,10 @@
 package io.bitjang.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.bitjang.spring.Locked;
+import io.bitjang.spring.web.RequiresEditLock;
 import io.bitjang.testkit.TestDatabase;
 import io.bitjang.testkit.TestDatabases;
 import java.io.IOException;
@@ -21,6 +24,8 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.PostMapping;
 
 /** What is wrong is said when the application starts, with what to do about it. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -85,6 +90,44 @@ class StartFailuresTest {
         }
         assertThat(output.getOut())
                 .contains("APPLICATION FAILED TO START", "io/bitjang/schema/h2/V1__bitjang.sql")
+                .doesNotContain("\tat io.bitjang");
+    }
+
+    static class Jobs {
+
+        @Locked("job:#{#nobody}")
+        void run(int number) {}
+    }
+
+    @Controller
+    static class Pages {
+
+        @PostMapping("/orders/{no}")
+        @RequiresEditLock(type = "order", id = "{number}")
+        String save() {
+            return "saved";
+        }
+    }
+
+    @Test
+    void mistake_with_a_lock_is_printed_instead_of_a_stack_trace(CapturedOutput output) {
+        assertMistake(Jobs.class, output, "names 'nobody', which is no parameter of the method");
+        assertMistake(Pages.class, output, "there is no such variable in the path");
+    }
+
+    private static void assertMistake(Class<?> bean, CapturedOutput output, String what) {
+        int before = output.getOut().length();
+        assertThatThrownBy(() -> new SpringApplicationBuilder(Application.class, bean)
+                        .properties(
+                                "spring.liquibase.enabled=false",
+                                "spring.flyway.enabled=false",
+                                "server.port=0",
+                                "bitjang.edit-locks.types=order")
+                        .run()
+                        .close())
+                .hasStackTraceContaining(what);
+        assertThat(output.getOut().substring(before))
+                .contains("APPLICATION FAILED TO START", "Description:", what, "Action:")
                 .doesNotContain("\tat io.bitjang");
     }
 
