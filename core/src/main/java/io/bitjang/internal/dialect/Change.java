@@ -55,6 +55,19 @@ public final class Change {
         return ("c." + answer).equals(assignments.get(answer));
     }
 
+    /** Whether it depends on this. */
+    boolean reads(String expression) {
+        return condition.contains(expression)
+                || assignments.values().stream().anyMatch(value -> value.contains(expression));
+    }
+
+    /** Whether the row may have all these values already. */
+    boolean mayChangeNothing() {
+        return !(assignments.containsKey("lock_id")
+                || assignments.containsKey("wanted")
+                || assignments.containsKey("probes"));
+    }
+
     /** The assignments, each written by the function, with commas between. */
     String assignments(BiFunction<String, String, String> writer) {
         return assignments.entrySet().stream()

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is different from database to database: fragments of SQL, and what the database can do. Immutable.
@@ -14,11 +17,34 @@ public interface Dialect {
     String FLAGS_WHEN_TAKEN =
             "CASE WHEN c.taken_from IS NOT NULL THEN 4 ELSE 0 END + CASE WHEN c.wanted <> 0 THEN 2 ELSE 0 END";
 
+    /** A text that a wrong character set, or a careless driver, would change. */
+    String SAMPLE = "a\u00e9\u65e5\ud83d\ude00\\'";
+
+    /**
+     * Asked on one connection when an instance is made, in this order; each answers with rows of a name and a value. A question mark
+     * stands for {@link #SAMPLE}.
+     */
+    List<String> questions();
+
+    /** Why locks can't be trusted here, and what works instead; null if they can, as far as is known by now. */
+    @Nullable
+    String unfit(Map<String, String> facts);
+
     /** The short name: of the scripts' folder, and in messages. */
     String id();
 
     /** The database's clock, as an expression. */
     String now();
+
+    /** The same, but fails where the session's clock is not the server's. Each statement that gives, keeps or removes a lock has it. */
+    default String checkedNow() {
+        return now();
+    }
+
+    /** Run first in each transaction of our own on connections without auto-commit; empty where nothing is needed. */
+    default String beforeTransaction() {
+        return "";
+    }
 
     /** Writes down a change of one row, which never waits for a locked row where the database can do without. */
     String write(Change change);

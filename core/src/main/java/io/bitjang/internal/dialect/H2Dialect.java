@@ -2,7 +2,10 @@
 package io.bitjang.internal.dialect;
 
 import java.sql.Connection;
+import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /** H2 2.x, in any of its modes. Its updates have no SKIP LOCKED of their own, but honour that of a query inside them. */
 final class H2Dialect implements Dialect {
@@ -12,6 +15,16 @@ final class H2Dialect implements Dialect {
     @Override
     public String id() {
         return "h2";
+    }
+
+    @Override
+    public List<String> questions() {
+        return List.of();
+    }
+
+    @Override
+    public @Nullable String unfit(Map<String, String> facts) {
+        return null;
     }
 
     @Override
@@ -135,6 +148,12 @@ final class H2Dialect implements Dialect {
     @Override
     public OptionalInt isolationOfManySnapshots() {
         return OptionalInt.of(Connection.TRANSACTION_REPEATABLE_READ);
+    }
+
+    /** Some of its modes know no LIMIT. */
+    @Override
+    public String limit() {
+        return "FETCH FIRST :limit ROWS ONLY";
     }
 
     @Override

@@ -4,8 +4,17 @@ package io.bitjang.internal.dialect;
 /** MariaDB 10.6 and later. */
 final class MariaDbDialect extends MySqlFamily {
 
-    /** For this statement only: a locked row is an error (1205) at once instead of a wait of 50 seconds. */
-    private static final String NOWAIT = "SET STATEMENT innodb_lock_wait_timeout = 0 FOR\n";
+    /**
+     * For this statement only: a locked row is an error (1205) at once instead of a wait of 50 seconds, and rows may be found by a
+     * join. Not sql_mode: the driver would take that of the statement for the session's, and escape the next text by it.
+     */
+    private static final String NOWAIT = "SET STATEMENT innodb_lock_wait_timeout = 0, sql_safe_updates = 0 FOR\n";
+
+    private static final String CHECK = " AND " + CHECKED_NOW + " > 0";
+
+    MariaDbDialect(boolean readsWait) {
+        super(readsWait);
+    }
 
     @Override
     public String id() {
@@ -23,26 +32,30 @@ final class MariaDbDialect extends MySqlFamily {
         return NOWAIT + """
             UPDATE %1$s c SET
                 %2$s
-              WHERE c.type = :type AND c.id = :id AND %3$s""".formatted(change.table, set(change, "c"), change.condition);
+              WHERE c.type = :type AND c.id = :id AND %3$s%4$s""".formatted(change.table, set(change, "c"), change.condition, change.reads(NOW) ? CHECK : "");
     }
 
     @Override
     public String writeListed(String table, String condition, String assignments) {
         return NOWAIT + """
             UPDATE %2$s STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id
-               SET %4$s WHERE l.lock_id = r.lock_id AND %3$s""".formatted(table, listedRows(), condition, assignments);
+               SET %4$s WHERE l.lock_id = r.lock_id AND %3$s""".formatted(table, listedRows(), condition, assignments.replace(NOW, CHECKED_NOW));
     }
 
     @Override
     public String delete(String table, String condition) {
-        return NOWAIT + super.delete(table, condition);
+        return NOWAIT + super.delete(table, condition + CHECK);
     }
 
+    /**
+     * Right whether assignments run from left to right or all at once (SIMULTANEOUS_ASSIGNMENT, ORACLE): each reads only what is
+     * assigned after it, but for the last, which sees the lock id as it was or as it is then.
+     */
     @Override
     public String upsert(String table, String columns) {
         return NOWAIT + """
             INSERT INTO %1$s (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
-            VALUES (:type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %2$s + :micros, :note)
+            VALUES (:type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %4$s + :micros, :note)
             ON DUPLICATE KEY UPDATE
                 reentered = IF(lock_id IS NOT NULL AND expires_at > %2$s AND owner = :again, fence, reentered),
                 fence = IF(lock_id IS NULL OR expires_at <= %2$s, GREATEST(fence + reserved + 1, %2$s), fence),
@@ -51,13 +64,13 @@ final class MariaDbDialect extends MySqlFamily {
                 taken_from = IF(lock_id IS NOT NULL AND expires_at <= %2$s, owner,
                                 IF(lock_id IS NULL, NULL, taken_from)),
                 forced = IF(lock_id IS NULL OR expires_at <= %2$s, NULL, forced),
+                wanted = IF((lock_id IS NULL OR expires_at <= %2$s) AND wanted = :me, 0, wanted),
+                note = IF(lock_id IS NULL OR expires_at <= %2$s OR owner = :again, VALUES(note), note),
+                owner = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(owner), owner),
                 lock_id = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(lock_id), lock_id),
-                wanted = IF(lock_id = VALUES(lock_id) AND wanted = :me, 0, wanted),
-                owner = IF(lock_id = VALUES(lock_id), VALUES(owner), owner),
-                note = IF(lock_id = VALUES(lock_id) OR owner = :again, VALUES(note), note),
-                expires_at = IF(lock_id = VALUES(lock_id), VALUES(expires_at),
+                expires_at = IF(lock_id IS NULL OR lock_id = VALUES(lock_id) OR expires_at <= %2$s, VALUES(expires_at),
                                 IF(owner = :again, GREATEST(expires_at, VALUES(expires_at)), expires_at))
-            RETURNING %3$s, 1 AS changed""".formatted(table, NOW, columns);
+            RETURNING %3$s, 1 AS changed""".formatted(table, NOW, columns, CHECKED_NOW);
     }
 
     @Override
@@ -71,8 +84,8 @@ final class MariaDbDialect extends MySqlFamily {
         StringBuilder values = new StringBuilder();
         for (int i = 0; i < names; i++) {
             values.append(i == 0 ? "" : ",\n    ")
-                    .append("(:type%1$d, :id%1$d, :lockId, :owner, %2$s, %2$s, %2$s + :duration, :note)"
-                            .formatted(i, NOW));
+                    .append("(:type%1$d, :id%1$d, :lockId, :owner, %2$s, %2$s, %3$s + :duration, :note)"
+                            .formatted(i, NOW, CHECKED_NOW));
         }
         return NOWAIT + """
             INSERT INTO %1$s (type, id, lock_id, owner, fence, acquired_at, expires_at, note)

@@ -7,6 +7,10 @@ package io.bitjang.internal.dialect;
  */
 final class MySqlDialect extends MySqlFamily {
 
+    MySqlDialect(boolean readsWait) {
+        super(readsWait);
+    }
+
     @Override
     public String id() {
         return "mysql";
@@ -27,7 +31,7 @@ final class MySqlDialect extends MySqlFamily {
             UPDATE /*+ NO_MERGE(c) */ (
               SELECT c.*, %4$s AS t FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR UPDATE SKIP LOCKED) c
               STRAIGHT_JOIN %1$s l ON l.type = c.type AND l.id = c.id SET
-                %3$s""".formatted(change.table, change.condition, set(change, "l").replace(NOW, "c.t"), NOW);
+                %3$s""".formatted(change.table, change.condition, set(change, "l").replace(NOW, "c.t"), CHECKED_NOW);
     }
 
     @Override
@@ -36,22 +40,28 @@ final class MySqlDialect extends MySqlFamily {
             UPDATE /*+ NO_MERGE(r) */ (
               SELECT l.type, l.id, r.micros FROM %2$s STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id
               WHERE l.lock_id = r.lock_id AND %3$s ORDER BY l.type, l.id FOR UPDATE OF l SKIP LOCKED) r
-              STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id SET %4$s""".formatted(table, listedRows(), condition, assignments);
+              STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id SET %4$s""".formatted(table, listedRows(), condition, assignments.replace(NOW, CHECKED_NOW));
     }
 
     @Override
     public String delete(String table, String condition) {
         return """
             DELETE /*+ NO_MERGE(c) */ l FROM (
-              SELECT type, id FROM %1$s WHERE type = :type AND id = :id AND %2$s FOR UPDATE SKIP LOCKED) c
-              STRAIGHT_JOIN %1$s l ON l.type = c.type AND l.id = c.id""".formatted(table, condition);
+              SELECT type, id FROM %1$s WHERE type = :type AND id = :id AND %2$s AND %3$s > 0 FOR UPDATE SKIP LOCKED) c
+              STRAIGHT_JOIN %1$s l ON l.type = c.type AND l.id = c.id""".formatted(table, condition, CHECKED_NOW);
     }
 
     @Override
     public String insertGranted(String table) {
         return """
             INSERT IGNORE INTO %1$s (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
-            VALUES (:type, :id, :lockId, :owner, LAST_INSERT_ID(%2$s * 8) DIV 8, :reserve, %2$s, %2$s + :micros, :note)""".formatted(table, NOW);
+            VALUES (:type, :id, :lockId, :owner, LAST_INSERT_ID(%2$s * 8) DIV 8, :reserve, %2$s, %3$s + :micros, :note)""".formatted(table, NOW, CHECKED_NOW);
+    }
+
+    /** With NO_BACKSLASH_ESCAPES the driver sends what it would have to escape as binary, of which MySQL makes no JSON. */
+    @Override
+    String json() {
+        return "CONVERT(:rows USING utf8mb4)";
     }
 
     @Override
@@ -63,8 +73,8 @@ final class MySqlDialect extends MySqlFamily {
                 FROM %2$s STRAIGHT_JOIN %1$s t ON t.type = r.type AND t.id = r.id
                WHERE t.lock_id IS NULL OR t.expires_at <= %3$s ORDER BY t.type, t.id FOR UPDATE OF t SKIP LOCKED) c
               STRAIGHT_JOIN %1$s l ON l.type = c.type AND l.id = c.id AND c.n = %4$d SET
-                l.lock_id = :lockId, l.owner = :owner, l.acquired_at = %3$s, l.expires_at = %3$s + :duration,
+                l.lock_id = :lockId, l.owner = :owner, l.acquired_at = %3$s, l.expires_at = %5$s + :duration,
                 l.fence = LAST_INSERT_ID(GREATEST(c.fence + 1, %3$s) * 8 + c.flags) DIV 8, l.note = :note, l.forced = NULL, l.reserved = 0,
-                l.taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END""".formatted(table, listedRows(), NOW, names);
+                l.taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END""".formatted(table, listedRows(), NOW, names, CHECKED_NOW);
     }
 }

@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
 /** What MySQL and MariaDB have in common. */
 abstract class MySqlFamily implements Dialect {
 
     /** Not UNIX_TIMESTAMP(NOW(6)): that goes through the session's time zone, and is wrong for an hour each autumn. */
     static final String NOW = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
+
+    /**
+     * Out of range (1690) if someone has SET timestamp in this session, which moves UTC_TIMESTAMP: SYSDATE goes on. It is no clock
+     * to use instead, because it is the session's local time and moves while the statement runs.
+     */
+    static final String CHECKED_NOW =
+            NOW + " + IF(ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 5, 9223372036854775807, 0)";
+
+    private final boolean readsWait;
+
+    /** @param readsWait whether plain reads would wait for locked rows: SERIALIZABLE, without auto-commit */
+    MySqlFamily(boolean readsWait) {
+        this.readsWait = readsWait;
+    }
 
     /** Compares exactly: case, accents and trailing blanks count. */
     abstract String collation();
@@ -15,27 +35,97 @@ abstract class MySqlFamily implements Dialect {
         return NOW;
     }
 
-    /** The assignments, of which one is the answer. */
+    @Override
+    public List<String> questions() {
+        return List.of(
+                "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'wsrep_on', 'read_only',"
+                        + " 'innodb_read_only', 'group_replication_group_name', 'group_replication_single_primary_mode',"
+                        + " 'log_bin', 'binlog_format')",
+                "SELECT 'sample', HEX(CONVERT(? USING utf8mb4))",
+                "SELECT 'echo', CONVERT(? USING utf8mb4)",
+                "SELECT 'moved', ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 5",
+                "SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_read_only', 'transaction_read_only')");
+    }
+
+    @Override
+    public @Nullable String unfit(Map<String, String> facts) {
+        if (isOn(facts, "wsrep_on")) {
+            return "this server is a member of a Galera cluster, where a row lock holds on one member only."
+                    + " Use a server without Galera; its replicas may be as many as you like";
+        }
+        if (!facts.getOrDefault("group_replication_group_name", "").isEmpty()
+                && "OFF".equals(facts.get("group_replication_single_primary_mode"))) {
+            return "this server is a member of a replication group with several primaries, where a row lock holds on one"
+                    + " member only. Switch the group to single-primary mode";
+        }
+        if (isOn(facts, "read_only") || isOn(facts, "innodb_read_only")) {
+            return "this server is read-only, as a replica or a secondary is. Lead the data source to the primary";
+        }
+        if (isOn(facts, "tx_read_only") || isOn(facts, "transaction_read_only")) {
+            return "the session is read-only (transaction_read_only). Give the locks a data source that may write";
+        }
+        if (isOn(facts, "log_bin") && "STATEMENT".equals(facts.get("binlog_format"))) {
+            return "its replicas repeat statements (binlog_format=STATEMENT), with other row locks and another clock, and so"
+                    + " other holders. Set binlog_format to ROW or MIXED";
+        }
+        String sample = HexFormat.of().withUpperCase().formatHex(SAMPLE.getBytes(StandardCharsets.UTF_8));
+        if (!facts.getOrDefault("sample", sample).equals(sample)
+                || !facts.getOrDefault("echo", SAMPLE).equals(SAMPLE)) {
+            return "a text does not arrive as it was sent, so names are not exact: the connection's character set is not"
+                    + " utf8mb4 (characterEncoding, SET NAMES), or someone has SET sql_mode to NO_BACKSLASH_ESCAPES without"
+                    + " the driver's knowledge. Leave the character set to the driver, and give it the mode in sessionVariables";
+        }
+        return "1".equals(facts.get("moved"))
+                ? "this session's clock is not the server's: someone has SET timestamp. Remove it from the pool's first statements"
+                : null;
+    }
+
+    private static boolean isOn(Map<String, String> facts, String variable) {
+        return "ON".equals(facts.get(variable));
+    }
+
+    @Override
+    public String checkedNow() {
+        return CHECKED_NOW;
+    }
+
+    /** For the next transaction only: the session's own level stays. */
+    @Override
+    public String beforeTransaction() {
+        return readsWait ? "SET TRANSACTION ISOLATION LEVEL READ COMMITTED" : "";
+    }
+
+    /**
+     * The assignments, of which one is the answer. With the driver's useAffectedRows a row that stays as it was has no answer, so
+     * something changes always.
+     */
     static String set(Change change, String row) {
-        return change.assignments((column, value) -> row + "." + column + " = "
+        String set = change.assignments((column, value) -> row + "." + column + " = "
                 + (column.equals(change.answer) ? "LAST_INSERT_ID(" + change.encode(value) + ") DIV 8" : value));
+        return change.mayChangeNothing() ? set + ",\n    " + row + ".probes = c.probes + 1" : set;
     }
 
     @Override
     public String listedRows() {
         return """
-            JSON_TABLE(:rows, '$[*]' COLUMNS (
+            JSON_TABLE(%2$s, '$[*]' COLUMNS (
                 type VARCHAR(255) CHARACTER SET utf8mb4 COLLATE %1$s PATH '$[0]',
                 id VARCHAR(255) CHARACTER SET utf8mb4 COLLATE %1$s PATH '$[1]',
                 lock_id VARCHAR(32) CHARACTER SET utf8mb4 COLLATE %1$s PATH '$[2]',
-                micros BIGINT PATH '$[3]')) AS r""".formatted(collation());
+                micros BIGINT PATH '$[3]')) AS r""".formatted(collation(), json());
+    }
+
+    /** The listed rows as a JSON text. */
+    String json() {
+        return ":rows";
     }
 
     @Override
     public String readListed(String table, String columns) {
-        // the order is forced: the listed rows first, each then found by primary key
+        // the order is forced: the listed rows first, each then found by primary key; the limit keeps off
+        // sql_select_limit
         return "SELECT " + columns + " FROM " + listedRows() + " STRAIGHT_JOIN " + table
-                + " l ON l.type = r.type AND l.id = r.id";
+                + " l ON l.type = r.type AND l.id = r.id LIMIT 18446744073709551615";
     }
 
     @Override

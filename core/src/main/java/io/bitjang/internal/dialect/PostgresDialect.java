@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
 /** PostgreSQL 13 and later. */
 final class PostgresDialect implements Dialect {
 
@@ -10,6 +14,24 @@ final class PostgresDialect implements Dialect {
     @Override
     public String id() {
         return "postgresql";
+    }
+
+    @Override
+    public List<String> questions() {
+        return List.of(
+                "SELECT 'version', version()",
+                "SELECT 'in_recovery', pg_is_in_recovery()::text UNION ALL"
+                        + " SELECT 'read_only', current_setting('transaction_read_only')");
+    }
+
+    @Override
+    public @Nullable String unfit(Map<String, String> facts) {
+        if ("true".equals(facts.get("in_recovery"))) {
+            return "this server is a standby. Lead the data source to the primary (targetServerType=primary)";
+        }
+        return "on".equals(facts.get("read_only"))
+                ? "the session is read-only (default_transaction_read_only). Give the locks a data source that may write"
+                : null;
     }
 
     @Override

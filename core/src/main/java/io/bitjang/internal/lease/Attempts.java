@@ -74,7 +74,9 @@ final class Attempts {
             try {
                 return new Outcome(statement.apply(claim), sentAt);
             } catch (DatabaseException e) {
-                if (e.meaning() == Meaning.BUSY && (!mayReenter && tries >= BUSY_TRIES || busyBudget.passed())) {
+                if (e.meaning() == Meaning.BUSY
+                        && (!mayReenter && tries >= BUSY_TRIES || busyBudget.passed())
+                        && store.knows(names)) {
                     return new Outcome(Answer.refused(null), sentAt);
                 }
                 if (e.meaning() == Meaning.UNKNOWN) {

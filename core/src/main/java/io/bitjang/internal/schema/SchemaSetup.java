@@ -83,6 +83,26 @@ public final class SchemaSetup {
                             + SchemaScripts.CURRENT + ". Use a newer bitjang-core.",
                     null);
         }
+        requireExactNames();
+    }
+
+    /** Settings of a database, or tables made by hand, may let two names be one. */
+    private void requireExactNames() {
+        Sql sql = new Sql(
+                "SELECT COUNT(*) FROM (SELECT type FROM " + tables.locks()
+                        + " WHERE 1 = 0 UNION ALL SELECT 'a') x WHERE x.type = 'A' OR x.type = 'a '",
+                List.of());
+        if (database.run(session -> session.query(sql, Params.none(), row -> row.getInt(1)))
+                        .get(0)
+                > 0) {
+            throw new LockingFailException(
+                    null,
+                    "The table " + tables.locks()
+                            + " does not compare names exactly: 'a' is 'A' or 'a ' there (IGNORECASE or"
+                            + " COLLATION on H2, another collation of its columns elsewhere). Make it by the script "
+                            + scripts.path(SchemaScripts.CURRENT) + ", in a database without such a setting.",
+                    null);
+        }
     }
 
     private OptionalInt version() {

@@ -91,9 +91,13 @@ public final class Database {
     private <T> T complete(Connection connection, boolean commit, Work<T> work) throws SQLException {
         boolean done = false;
         try {
-            T result = work.with(new Session(connection, dialect));
+            Session session = new Session(connection, dialect);
             if (commit) {
-                connection.commit();
+                session.begin();
+            }
+            T result = work.with(session);
+            if (commit) {
+                session.commit();
             }
             done = true;
             return result;
@@ -134,7 +138,10 @@ public final class Database {
             throw ours;
         }
         if (e instanceof SQLException sql) {
-            return new DatabaseException(SqlErrors.meaningOf(sql), "The database failed: " + sql.getMessage(), sql);
+            String what = SqlErrors.isWrongClock(sql)
+                    ? "This session's clock is not the server's: someone has SET timestamp. "
+                    : "The database failed: ";
+            return new DatabaseException(SqlErrors.meaningOf(sql), what + sql.getMessage(), sql);
         }
         return new DatabaseException(Meaning.UNKNOWN, "The data source or its driver failed: " + e, foreign(e));
     }

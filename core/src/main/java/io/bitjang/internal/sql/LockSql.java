@@ -208,6 +208,6 @@ final class LockSql {
     }
 
     private String columns(String alias) {
-        return LockRow.columns(alias, now);
+        return LockRow.columns(alias, dialect.checkedNow());
     }
 }

@@ -4,6 +4,7 @@ package io.bitjang.internal.sql;
 import io.bitjang.LockName;
 import io.bitjang.internal.dialect.Dialect;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -57,9 +58,13 @@ public final class LockStore {
             }
             List<Upserted> rows = session.query(
                     sql.upsert, params, row -> new Upserted(LockRow.read(row), row.getInt("changed") == 1));
-            Optional<Upserted> changed = rows.stream().filter(Upserted::changed).findFirst();
-            if (changed.isPresent()) {
-                return Answer.of(changed.get().row, claim);
+            List<Upserted> changed = rows.stream().filter(Upserted::changed).toList();
+            if (changed.size() > 1) {
+                // a server that ran it twice answers for both, and only one of them counts
+                throw new SQLTransientConnectionException(changed.size() + " answers to one attempt", "08007");
+            }
+            if (!changed.isEmpty()) {
+                return Answer.of(changed.get(0).row, claim);
             }
             return rows.isEmpty() ? Answer.refused(null) : notChanged(rows.get(0).row, claim);
         });
@@ -269,6 +274,18 @@ public final class LockStore {
                 .run(session -> session.query(sql.readListed, listed(Params.none(), names), LockRow::read))
                 .stream()
                 .collect(Collectors.toMap(LockRow::name, Function.identity()));
+    }
+
+    /**
+     * Whether all of these have a row, or that can't be told. If one has none, nobody has it: what was locked is a gap between rows,
+     * or a row that is about to come.
+     */
+    public boolean knows(List<LockName> names) {
+        try {
+            return read(names).size() == names.size();
+        } catch (DatabaseException e) {
+            return true;
+        }
     }
 
     /** The row, if the lock is held under this secret now. */

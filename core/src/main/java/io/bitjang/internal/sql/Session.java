@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** Statements on one open connection. Not thread-safe. */
 public final class Session {
@@ -31,16 +32,38 @@ public final class Session {
         this.dialect = dialect;
     }
 
+    /** Begins a transaction of our own, on a connection without auto-commit. */
+    void begin() throws SQLException {
+        if (!dialect.beforeTransaction().isEmpty()) {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(dialect.beforeTransaction());
+            }
+        }
+    }
+
+    /** Commits it: what a standby did not confirm is told here, not by the statement. */
+    void commit() throws SQLException {
+        if (dialect.warnsWhenNotReplicated()) {
+            connection.clearWarnings();
+        }
+        connection.commit();
+        if (dialect.warnsWhenNotReplicated()) {
+            requireReplicated(connection.getWarnings());
+        }
+    }
+
     /** Runs a statement that answers with rows. */
     public <T> List<T> query(Sql sql, Params params, RowReader<T> reader) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql.text());
-                ResultSet rows =
-                        params.bind(connection, statement, sql.parameters()).executeQuery()) {
+        try (PreparedStatement statement = connection.prepareStatement(sql.text())) {
+            // not executeQuery: MySQL's driver refuses it for what MariaDB answers with rows, as INSERT ... RETURNING
+            params.bind(connection, statement, sql.parameters()).execute();
             List<T> result = new ArrayList<>();
-            while (rows.next()) {
-                result.add(reader.read(rows));
+            try (ResultSet rows = statement.getResultSet()) {
+                while (rows.next()) {
+                    result.add(reader.read(rows));
+                }
             }
-            requireReplicated(statement);
+            requireReplicated(statement.getWarnings());
             return result;
         }
     }
@@ -54,7 +77,7 @@ public final class Session {
     public int update(Sql sql, Params params) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql.text())) {
             int count = params.bind(connection, statement, sql.parameters()).executeUpdate();
-            requireReplicated(statement);
+            requireReplicated(statement.getWarnings());
             return count;
         }
     }
@@ -78,12 +101,8 @@ public final class Session {
      * PostgreSQL with synchronous standbys answers a cancelled wait for them with success and the warning 01000: the change may
      * be lost at a failover, so it counts as an answer that never came.
      */
-    private void requireReplicated(Statement statement) throws SQLException {
-        if (!dialect.warnsWhenNotReplicated()) {
-            return;
-        }
-        SQLWarning warning = statement.getWarnings();
-        if (warning != null && "01000".equals(warning.getSQLState())) {
+    private void requireReplicated(@Nullable SQLWarning warning) throws SQLException {
+        if (dialect.warnsWhenNotReplicated() && warning != null && "01000".equals(warning.getSQLState())) {
             throw new SQLTransientConnectionException(
                     "The change was not confirmed by a standby: " + warning.getMessage(), "08007");
         }

@@ -71,9 +71,14 @@ final class SqlErrors {
                 || e instanceof SQLTimeoutException;
     }
 
+    /** MySQL and MariaDB 1690: our own signal that someone has SET timestamp in the session; the message shows the expression. */
+    static boolean isWrongClock(SQLException e) {
+        return e.getErrorCode() == 1690 && String.valueOf(e.getMessage()).contains("sysdate(");
+    }
+
     /** MariaDB 1690: our own signal out of a statement for several rows, that one of them is held. */
     static boolean isOutOfRange(SQLException e) {
-        return e.getErrorCode() == 1690 || state(e).equals("22003");
+        return (e.getErrorCode() == 1690 || state(e).equals("22003")) && !isWrongClock(e);
     }
 
     private static String state(SQLException e) {

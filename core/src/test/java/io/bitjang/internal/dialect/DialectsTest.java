@@ -10,28 +10,29 @@ class DialectsTest {
 
     @Test
     void a_database_is_known_by_what_its_driver_calls_it() {
-        assertThat(Dialects.of("PostgreSQL", "18.1").id()).isEqualTo("postgresql");
-        assertThat(Dialects.of("MySQL", "8.0.33").id()).isEqualTo("mysql");
-        assertThat(Dialects.of("MySQL", "9.1.0").id()).isEqualTo("mysql");
-        assertThat(Dialects.of("MariaDB", "11.4.5-MariaDB").id()).isEqualTo("mariadb");
-        assertThat(Dialects.of("H2", "2.4.240 (2025-09-22)").id()).isEqualTo("h2");
+        assertThat(Dialects.of("PostgreSQL", "18.1", false).id()).isEqualTo("postgresql");
+        assertThat(Dialects.of("MySQL", "8.0.33", false).id()).isEqualTo("mysql");
+        assertThat(Dialects.of("MySQL", "9.1.0", false).id()).isEqualTo("mysql");
+        assertThat(Dialects.of("MariaDB", "11.4.5-MariaDB", false).id()).isEqualTo("mariadb");
+        assertThat(Dialects.of("H2", "2.4.240 (2025-09-22)", false).id()).isEqualTo("h2");
     }
 
     @Test
     void mariadb_is_known_also_through_the_driver_of_mysql() {
-        assertThat(Dialects.of("MySQL", "5.5.5-10.6.16-MariaDB-log").id()).isEqualTo("mariadb");
+        assertThat(Dialects.of("MySQL", "5.5.5-10.6.16-MariaDB-log", false).id())
+                .isEqualTo("mariadb");
     }
 
     @Test
     void an_unknown_or_old_database_is_an_error_and_no_guess() {
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Dialects.of("Oracle", "23ai"))
+                .isThrownBy(() -> Dialects.of("Oracle", "23ai", false))
                 .withMessageContainingAll("Oracle", "23ai");
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Dialects.of("MySQL", "5.7.44"))
+                .isThrownBy(() -> Dialects.of("MySQL", "5.7.44", false))
                 .withMessageContainingAll("MySQL 8", "5.7.44");
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Dialects.of("H2", "1.4.200"))
+                .isThrownBy(() -> Dialects.of("H2", "1.4.200", false))
                 .withMessageContainingAll("H2 2", "1.4.200");
     }
 }

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.contracts.mysql;
+
+import io.bitjang.contracts.hostile.MovedClock;
+import io.bitjang.testkit.OnDatabase;
+
+@OnDatabase("mysql")
+class MovedClockTest extends MovedClock {}
