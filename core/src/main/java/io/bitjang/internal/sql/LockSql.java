@@ -61,8 +61,9 @@ final class LockSql {
                 .answering("fence", "CASE WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + " + ANOTHER_WAITS)));
         reenter = change(
                 Change.of(locks, Lock.EXCLUSIVE, "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now)
-                        .set("expires_at", "GREATEST(c.expires_at, " + now + " + :micros)")
                         .set("reentered", "c.fence")
+                        .set("fence", "c.fence")
+                        .set("expires_at", "GREATEST(c.expires_at, " + now + " + :micros)")
                         .set("note", ":note")
                         .answering("fence", "1 + " + ANOTHER_WAITS));
         handOver = change(grant("c.lock_id = :from", "NULL").answering("fence", ANOTHER_WAITS));
