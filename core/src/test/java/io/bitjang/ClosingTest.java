@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** A closed instance gives back what it had, fails who waits, and does nothing more. */
@@ -49,9 +48,10 @@ class ClosingTest extends OnH2 {
         for (int i = 0; i < 20; i++) {
             brief.lease("many" + i).acquire(Wait.none());
         }
+        // as a pool does that has no connection to give
+        Gate silent = gate();
         seen.before(sql -> {
-            // as a pool does that has no connection to give
-            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
+            silent.pass();
             throw new SQLException("The database is down", "08001");
         });
         long begun = System.nanoTime();
