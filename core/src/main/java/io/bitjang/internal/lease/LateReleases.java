@@ -63,6 +63,7 @@ final class LateReleases {
     private final AtomicLong pause = new AtomicLong(FIRST_PAUSE);
     private final AtomicBoolean running = new AtomicBoolean();
     private final Alarm alarm;
+    private volatile boolean stopped;
 
     LateReleases(LockStore store, Workers workers, Consumer<List<LockName>> freed) {
         this.store = store;
@@ -139,8 +140,13 @@ final class LateReleases {
         } while (failures < MOST_FAILURES && !longest.passed());
     }
 
+    /** From now on only {@link #drain} tries. */
+    void stopRounds() {
+        stopped = true;
+    }
+
     private void startRound() {
-        if (running.compareAndSet(false, true)) {
+        if (!stopped && running.compareAndSet(false, true)) {
             workers.execute(this::round);
         }
     }

@@ -81,6 +81,7 @@ final class Releases {
 
     /** Gives back all of these in as few statements as the database allows, until then; says what was left. */
     void releaseAll(List<LeaseHandle> leases, Deadline end) {
+        late.stopRounds();
         leases.forEach(lease -> putOff(lease, notFreeBefore(lease)));
         late.drain(end);
     }
