@@ -24,6 +24,7 @@ import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.CsrfConfigurer;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 
@@ -108,16 +109,26 @@ public class NotesApplication {
                 .build();
     }
 
+    /** As they are: Spring would hash them with BCrypt, which costs a tenth of a second of CPU for each server and request. */
+    @Bean
+    PasswordEncoder passwords() {
+        return new PasswordEncoder() {
+            @Override
+            public String encode(CharSequence password) {
+                return password.toString();
+            }
+
+            @Override
+            public boolean matches(CharSequence password, String known) {
+                return known.contentEquals(password);
+            }
+        };
+    }
+
     @Bean
     UserDetailsService people() {
         return new InMemoryUserDetailsManager(
-                User.withUsername("kim")
-                        .password("{noop}secret")
-                        .roles("EDITOR")
-                        .build(),
-                User.withUsername("lee")
-                        .password("{noop}secret")
-                        .roles("EDITOR")
-                        .build());
+                User.withUsername("kim").password("secret").roles("EDITOR").build(),
+                User.withUsername("lee").password("secret").roles("EDITOR").build());
     }
 }

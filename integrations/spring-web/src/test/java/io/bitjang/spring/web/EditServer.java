@@ -30,6 +30,7 @@ import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configuration.EnableWebSecurity;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.csrf.CookieCsrfTokenRepository;
 import org.springframework.security.web.csrf.CsrfTokenRequestAttributeHandler;
@@ -70,10 +71,26 @@ final class EditServer implements AutoCloseable {
             return new TransactionalLockManager(locks.manager(), business);
         }
 
+        /** As they are: Spring would hash them with BCrypt, which costs a tenth of a second of CPU for each server and request. */
+        @Bean
+        PasswordEncoder passwords() {
+            return new PasswordEncoder() {
+                @Override
+                public String encode(CharSequence password) {
+                    return password.toString();
+                }
+
+                @Override
+                public boolean matches(CharSequence password, String known) {
+                    return known.contentEquals(password);
+                }
+            };
+        }
+
         @Bean
         UserDetailsService users() {
             return name -> User.withUsername(name)
-                    .password("{noop}" + name)
+                    .password(name)
                     .roles(name.equals("boss") ? "BOSS" : "USER")
                     .build();
         }
