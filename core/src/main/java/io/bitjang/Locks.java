@@ -15,6 +15,7 @@ import io.bitjang.internal.session.NamedSession;
 import io.bitjang.internal.session.SessionEngine;
 import io.bitjang.internal.session.SessionSettings;
 import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.RoutingSources;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Deadline;
@@ -281,10 +282,13 @@ public final class Locks implements AutoCloseable {
         /**
          * Makes the instance.
          *
-         * @throws IllegalArgumentException if a setting is wrong, or the database is not one that Bitjang knows
+         * @throws IllegalArgumentException if a setting is wrong, the database is not one that Bitjang knows, or the data source
+         *     leads each thread to another one (Spring's {@code AbstractRoutingDataSource}): make one instance for each target
          * @throws LockingFailException if the database can't be reached, or its tables are missing or old
          */
         public Locks build() {
+            RoutingSources.refuse(dataSource);
+            RoutingSources.refuse(sessionDataSource);
             Tables tables = new Tables(schemaName, tablePrefix);
             Database database = new Database(dataSource, Dialects.detect(dataSource));
             SchemaSetup setup = new SchemaSetup(database, tables);

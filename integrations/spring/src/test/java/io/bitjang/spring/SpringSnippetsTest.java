@@ -15,7 +15,10 @@ import io.bitjang.testkit.TestDatabases;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -23,6 +26,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
@@ -217,5 +221,40 @@ class SpringSnippetsTest {
     @Test
     void settings_are_a_bean() {
         assertThat(Settings.lockingSettings()).isEqualTo(new LockingSettings(99, false, "ordersDataSource"));
+    }
+
+    static class TenantLocks implements AutoCloseable {
+
+        private final Map<String, DataSource> tenants; // what the routing data source chooses from
+        private final Map<String, Locks> locks = new ConcurrentHashMap<>();
+
+        TenantLocks(Map<String, DataSource> tenants) {
+            this.tenants = tenants;
+        }
+
+        Locks of(String tenant) {
+            return locks.computeIfAbsent(tenant, each -> Locks.create(tenants.get(each)));
+        }
+
+        @Override
+        public void close() {
+            locks.values().forEach(Locks::close);
+        }
+    }
+
+    private static DataSource database() {
+        return new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+    }
+
+    @Test
+    void every_tenant_has_locks_of_its_own() {
+        try (TenantLocks locks = new TenantLocks(Map.of("kim", database(), "lee", database()))) {
+            try (Lease mine = locks.of("kim").lease("report").tryAcquire().orElseThrow();
+                    Lease theirs = locks.of("lee").lease("report").tryAcquire().orElseThrow()) {
+                mine.renew();
+                theirs.renew();
+                assertThat(locks.of("kim").lease("report").tryAcquire()).isEmpty();
+            }
+        }
     }
 }

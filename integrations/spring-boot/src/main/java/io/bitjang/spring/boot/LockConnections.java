@@ -42,7 +42,7 @@ final class LockConnections implements AutoCloseable {
     /** Connections from one data source for the transactions of another, or of the same. */
     static LockConnections of(DataSources.Choice choice, BitjangProperties.Pool settings) {
         if (choice.own() != choice.transactions()) {
-            return new LockConnections(choice.own(), choice, null);
+            return new LockConnections(defaultTarget(choice.own()), choice, null);
         }
         DataSource source = defaultTarget(choice.own());
         if (HIKARI && settings.dedicated()) {

@@ -129,6 +129,31 @@ class SeveralDataSourcesTest {
                         .hasMessageContaining("has no default target"));
     }
 
+    @Test
+    void a_marked_routing_data_source_gives_the_connections_of_its_default_target() {
+        with(RoutingMarked.class)
+                .withPropertyValues("bitjang.data-source=orders")
+                .run(context -> {
+                    assertThat(context.getBean(LockConnections.class).own())
+                            .isSameAs(context.getBean(RoutingMarked.class).forLocks);
+                    KEY.set("second");
+                    try {
+                        assertJoins(context.getBean(LockManager.class), context.getBean("orders", DataSource.class));
+                    } finally {
+                        KEY.remove();
+                    }
+                });
+    }
+
+    @Test
+    void locks_of_the_applications_own_over_a_routing_data_source_are_refused() {
+        with(RoutingByHand.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("one Locks for each target (tenant)"));
+    }
+
     private static void refusedInTheSecond(
             DataSource source, LockManager manager, LockId mine, Class<? extends LockException> why) {
         TransactionTemplate transaction = new TransactionTemplate(new JdbcTransactionManager(source));
@@ -250,6 +275,38 @@ class SeveralDataSourcesTest {
         @Bean
         DataSource dataSource() {
             return routing(Map.of("second", second), first);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class RoutingMarked {
+
+        private final String url = Apps.h2();
+        final DataSource forLocks = DataSourceBuilder.create().url(url).build();
+
+        @Bean
+        DataSource orders() {
+            return DataSourceBuilder.create().url(url).build();
+        }
+
+        @Bean
+        @BitjangDataSource
+        DataSource tenants() {
+            return routing(Map.of("second", h2()), forLocks);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class RoutingByHand {
+
+        @Bean
+        DataSource dataSource() {
+            return routing(Map.of("second", h2()), h2());
+        }
+
+        @Bean
+        Locks locks(DataSource dataSource) {
+            return Locks.create(dataSource);
         }
     }
 
