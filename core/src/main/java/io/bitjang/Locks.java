@@ -20,6 +20,7 @@ import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.HostName;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockListener;
 import java.time.Duration;
@@ -165,8 +166,7 @@ public final class Locks implements AutoCloseable {
 
         private final DataSource dataSource;
         private final List<LockListener> listeners = new ArrayList<>();
-        private String owner =
-                ProcessHandle.current().pid() + "@" + System.getenv().getOrDefault("HOSTNAME", "localhost");
+        private String owner = ProcessHandle.current().pid() + "@" + HostName.of(System.getenv());
         private Duration lease = Duration.ofSeconds(30);
         private Duration offline = Duration.ofMinutes(5);
         private Schema schema = Schema.CREATE;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
+import io.bitjang.LockName;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,20 @@ class LosingTest extends BrowserTest {
                                 "() => { const t = document.activeElement; return t.value.slice(t.selectionStart, t.selectionEnd); }"))
                 .isEqualTo("an hour of work");
         picture(kim, "lost-taken");
+    }
+
+    @Test
+    void who_loses_the_lock_to_an_operator_reads_who_took_it_and_why() {
+        String note = stage.newNote("text");
+        Page kim = edit(profileOf("kim"), note);
+        awaitState(kim, "held");
+        text(kim).fill("an hour of work");
+        long fence = lock(note).orElseThrow().fence();
+        stage.locks().forceRelease(LockName.of("note", note), fence, "ops", "the note moves");
+        awaitState(kim, "lost");
+        assertThat(status(kim)).containsText("Your edit lock was taken away by ops: the note moves.");
+        assertReadOnly(kim);
+        assertThat(text(kim)).hasValue("an hour of work");
     }
 
     @Test

@@ -125,9 +125,12 @@ public final class OfflineLocks implements LockManager {
     }
 
     private NoLockException notHeld(GrantKey key) {
-        String why = OwnRow.whyGone(read(key.name()).orElse(null), key);
+        LockRow row = read(key.name()).orElse(null);
         return new NoLockException(
-                key.name(), key.name() + " is not held under this lock id (fence " + key.fence() + "): " + why, null);
+                key.name(),
+                key.name() + " is not held under this lock id (fence " + key.fence() + "): " + OwnRow.whyGone(row, key),
+                row == null ? null : row.takenAwayFrom(key),
+                null);
     }
 
     @Override

@@ -17,6 +17,7 @@ final class SchemaScripts {
     /** The version that this library works with. */
     static final int CURRENT = 1;
 
+    private static final String DEFAULT = "bitjang_";
     private static final Pattern NAME = Pattern.compile("\\bbitjang_(\\w+)");
 
     private final String dialect;
@@ -32,11 +33,22 @@ final class SchemaScripts {
         return "io/bitjang/schema/" + dialect + "/V" + version + "__bitjang.sql";
     }
 
+    private String prefix() {
+        return (tables.schema() == null ? "" : tables.schema() + ".") + tables.prefix();
+    }
+
+    /** What to change in a script that is run by hand, where the tables have other names than in it; otherwise nothing. */
+    String renaming() {
+        String own = prefix();
+        return own.equals(DEFAULT)
+                ? ""
+                : ", with '" + own + "' instead of '" + DEFAULT + "' at the beginning of each name in it";
+    }
+
     /** The statements of a version's script, with the tables' names as they are set. */
     List<String> statements(int version) {
-        String prefix = (tables.schema() == null ? "" : tables.schema() + ".") + tables.prefix();
         String script = NAME.matcher(read(path(version)).replaceAll("--[^\n]*", ""))
-                .replaceAll(match -> Matcher.quoteReplacement(prefix + match.group(1)));
+                .replaceAll(match -> Matcher.quoteReplacement(prefix() + match.group(1)));
         return Arrays.stream(script.split(";\\s*\n"))
                 .map(String::strip)
                 .filter(statement -> !statement.isEmpty())

@@ -48,7 +48,8 @@ public final class SchemaSetup {
                             null,
                             "The tables could not be created (" + e.getMessage() + "). Run the script "
                                     + scripts.path(SchemaScripts.CURRENT)
-                                    + " from the jar of bitjang-core by hand, and set the schema mode to validate.",
+                                    + " from the jar of bitjang-core by hand" + scripts.renaming()
+                                    + ", and set the schema mode to validate.",
                             e.sqlException());
                 }
                 Ticks.pause(null, 100);
@@ -64,7 +65,8 @@ public final class SchemaSetup {
                     null,
                     "The table " + tables.version() + " is not there. Run the script "
                             + scripts.path(SchemaScripts.CURRENT)
-                            + " from the jar of bitjang-core, or set the schema mode to create.",
+                            + " from the jar of bitjang-core" + scripts.renaming()
+                            + ", or set the schema mode to create.",
                     null);
         }
         int version = found.getAsInt();
@@ -73,7 +75,8 @@ public final class SchemaSetup {
                     null,
                     "The tables " + tables.prefix() + "* have version " + version + ", this library needs version "
                             + SchemaScripts.CURRENT + ". Run the script " + scripts.path(version + 1)
-                            + " and those after it from the jar of bitjang-core, or set the schema mode to create.",
+                            + " and those after it from the jar of bitjang-core" + scripts.renaming()
+                            + ", or set the schema mode to create.",
                     null);
         }
         if (version > SchemaScripts.CURRENT) {

@@ -112,6 +112,7 @@ public final class GuardSql {
                         key.name(),
                         key.name() + " is not held under this lock id any more (fence " + key.fence()
                                 + "): the transaction was rolled back",
+                        seen.map(row -> row.takenAwayFrom(key)).orElse(null),
                         cause));
         Optional<LockRow> now = cause == null ? seen : look(connection, key);
         if (cause != null && now.isPresent() && now.get().isOf(key.secret())) {

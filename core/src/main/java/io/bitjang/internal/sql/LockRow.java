@@ -78,6 +78,11 @@ public record LockRow(
         return fence <= grant && grant <= fence + reserved;
     }
 
+    /** Who took it away from the holder with this key, and why; null if nobody did, or someone had it since. */
+    public @Nullable String takenAwayFrom(GrantKey key) {
+        return lockId == null && covers(key.fence()) ? forced : null;
+    }
+
     /** The fence times 8, with the flag of a take-over, as a statement's number has them. */
     long encoded() {
         return fence << 3 | (takenFrom == null ? 0 : Answer.TAKEN_OVER);

@@ -98,7 +98,8 @@ public abstract class SchemaContract extends OnLocks {
     void missing_tables_are_not_valid_and_the_message_names_the_script() {
         assertThatExceptionOfType(LockingFailException.class)
                 .isThrownBy(() -> own().schema(Locks.Schema.VALIDATE).build())
-                .withMessageContainingAll(prefix() + "schema_version", "is not there", script(), "create");
+                .withMessageContainingAll(prefix() + "schema_version", "is not there", script(), "create")
+                .withMessageContaining("with '" + prefix() + "' instead of 'bitjang_' at the beginning of each name");
         assertThat(scriptText())
                 .contains("CREATE TABLE IF NOT EXISTS bitjang_locks", "bitjang_audit", "bitjang_locks_view");
     }
@@ -110,7 +111,7 @@ public abstract class SchemaContract extends OnLocks {
 
         assertThatExceptionOfType(LockingFailException.class)
                 .isThrownBy(() -> own().schema(Locks.Schema.VALIDATE).build())
-                .withMessageContainingAll("version 0", "needs version 1", script());
+                .withMessageContainingAll("version 0", "needs version 1", script(), "'" + prefix() + "' instead of");
     }
 
     @Test

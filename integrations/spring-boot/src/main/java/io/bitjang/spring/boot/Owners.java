@@ -3,14 +3,13 @@ package io.bitjang.spring.boot;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
@@ -45,8 +44,7 @@ final class Owners {
                 .findFirst()
                 .or(() -> line(Path.of("/proc/sys/kernel/hostname")))
                 .or(() -> line(Path.of("/etc/hostname")))
-                .or(Owners::resolved)
-                .orElse("localhost");
+                .orElseGet(Owners::resolved);
     }
 
     private static Optional<String> line(Path file) {
@@ -57,19 +55,15 @@ final class Owners {
         }
     }
 
-    private static Optional<String> resolved() {
-        FutureTask<String> asking =
-                new FutureTask<>(() -> InetAddress.getLocalHost().getHostName());
-        Thread thread = new Thread(asking, "bitjang-host-name");
-        thread.setDaemon(true);
-        thread.start();
-        try {
-            return Optional.of(asking.get(1, TimeUnit.SECONDS));
-        } catch (ExecutionException | TimeoutException e) {
-            return Optional.empty();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return Optional.empty();
-        }
+    private static String resolved() {
+        return CompletableFuture.supplyAsync(() -> {
+                    try {
+                        return InetAddress.getLocalHost().getHostName();
+                    } catch (UnknownHostException e) {
+                        return "localhost";
+                    }
+                })
+                .completeOnTimeout("localhost", 1, TimeUnit.SECONDS)
+                .join();
     }
 }

@@ -178,7 +178,7 @@ final class EditLockGuard implements MethodInterceptor {
             throw EditLockProblem.denied("This lock id was given to someone else.");
         }
         if (!held.held() && !handler.acceptLapsed()) {
-            throw EditLockProblem.lapsed(lock.name());
+            throw EditLockProblem.lapsed(lock.name(), null);
         }
         if (version != null && !Etags.match(version, current(lock.name()))) {
             throw EditLockProblem.staleVersion(null);

@@ -134,13 +134,19 @@ final class EditLockProblem extends ErrorResponseException {
         return problem.retryAfter(holder == null ? SOON : holder.remaining());
     }
 
-    static EditLockProblem lapsed(LockName name) {
-        return new EditLockProblem(
+    static EditLockProblem lapsed(LockName name, @Nullable String takenAwayBy) {
+        String why = takenAwayBy == null ? "has ended" : "was taken away by " + takenAwayBy;
+        EditLockProblem problem = new EditLockProblem(
                 HttpStatus.GONE,
                 "lapsed",
                 "The lock is gone",
-                "Your lock on " + text(name) + " has ended, and nobody has it now. Open the editor again.",
+                "Your lock on " + text(name) + " " + why + (why.endsWith(".") ? " Nobody" : ", and nobody")
+                        + " has it now. Open the editor again.",
                 null);
+        if (takenAwayBy != null) {
+            problem.getBody().setProperty("takenAwayBy", takenAwayBy);
+        }
+        return problem;
     }
 
     static EditLockProblem fenceMoved(LockName name) {

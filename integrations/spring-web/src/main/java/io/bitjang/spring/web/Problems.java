@@ -62,8 +62,8 @@ final class Problems {
             return Optional.of(EditLockProblem.savingNow(failure)); // with a new transaction it would see the lock
         } else if (failure instanceof AlreadyLockedException held && name != null) {
             return Optional.of(held(name, held.holder().orElse(null), person));
-        } else if (failure instanceof NoLockException && name != null) {
-            return Optional.of(gone(name, person));
+        } else if (failure instanceof NoLockException lost && name != null) {
+            return Optional.of(gone(name, lost.takenAwayBy().orElse(null), person));
         } else if (failure instanceof LockingFailException) {
             LOG.warn("Answered by 503: " + failure.getMessage());
             return Optional.of(EditLockProblem.unavailable(failure));
@@ -72,15 +72,19 @@ final class Problems {
     }
 
     /** Of one who thought to have the lock: is it free now, or someone else's? */
-    private EditLockProblem gone(LockName name, @Nullable Principal person) {
-        LockData now = admin.find(name).filter(LockData::held).orElse(null);
-        return now == null ? EditLockProblem.lapsed(name) : held(name, now, person);
+    private EditLockProblem gone(LockName name, @Nullable String takenAwayBy, @Nullable Principal person) {
+        LockData now = admin.find(name).orElse(null);
+        if (now != null && now.held()) {
+            return held(name, now, person);
+        }
+        // a lock id can be guessed as far as its fence: only who had the lock is told
+        boolean had = now != null && person != null && person.getName().equals(now.owner());
+        return EditLockProblem.lapsed(name, had ? takenAwayBy : null);
     }
 
     /** Who holds a job's lock is nothing for people who may only edit orders. */
     private EditLockProblem held(LockName name, @Nullable LockData holder, @Nullable Principal person) {
-        boolean shown = person != null && policy.mayEdit(person, name);
-        if (!shown) {
+        if (person == null || !policy.mayEdit(person, name)) {
             return EditLockProblem.held(name, null, null, false);
         }
         boolean mayTakeOver = holder != null && holder.held() && policy.mayTakeOver(person, TabNote.hidden(holder));

@@ -10,6 +10,7 @@ import io.bitjang.Locks;
 import io.bitjang.testkit.TestDatabases;
 import java.security.Principal;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -200,6 +201,22 @@ class EditLockGuardTest {
         kim.renew(lock, token).is(200);
         save(kim, "Lock-Token", token).is(200);
         save(kim, "Lock-Token", token).isProblem(410, "lapsed");
+    }
+
+    @Test
+    void who_lost_the_lock_to_an_operator_is_told_who_took_it_and_why() {
+        Person.Answer taken = kim.take(lock, TAB);
+        server.locks().admin().forceRelease(name, taken.fence(), "ops", "she is on holiday");
+        for (Person.Answer answer : List.of(kim.renew(lock, taken.token()), save(kim, "Lock-Token", taken.token()))) {
+            answer.isProblem(410, "lapsed");
+            assertThat(answer.get("takenAwayBy")).isEqualTo("ops: she is on holiday");
+            assertThat((String) answer.get("detail")).contains("was taken away by ops: she is on holiday, and nobody");
+        }
+        assertThat(lee.renew(lock, taken.token()).isProblem(410, "lapsed").json())
+                .doesNotContainKey("takenAwayBy"); // it was not theirs
+        lee.release(lock, lee.take(lock, TAB).token());
+        assertThat(kim.renew(lock, taken.token()).isProblem(410, "lapsed").json())
+                .doesNotContainKey("takenAwayBy");
     }
 
     @Test
