@@ -31,6 +31,7 @@ class DocumentsTest {
     private static final Pattern TEST = Pattern.compile("\\[`\\w+\\.(\\w+)`\\]\\(([^)]+)\\)");
     private static final Pattern WHOLE = Pattern.compile("`[^`]*`|\\[[^\\]]*\\]\\([^)]*\\)");
     private static final Pattern BEFORE_THE_TEXT = Pattern.compile("^\\s*(([-*+>]|\\d+\\.)\\s+)*");
+    private static final Pattern IMPORT = Pattern.compile("^import [^;]+;$", Pattern.MULTILINE);
     private static final int LINE = 120;
     private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
 
@@ -48,9 +49,30 @@ class DocumentsTest {
         }
         assertThat(snippets).hasSizeGreaterThan(10);
         assertThat(snippets)
-                .filteredOn(snippet -> !compiled.contains(withoutLayout(snippet)))
+                .filteredOn(snippet ->
+                        !compiled.contains(withoutLayout(IMPORT.matcher(snippet).replaceAll(""))))
                 .as("snippets that are in none of " + SNIPPETS)
                 .isEmpty();
+    }
+
+    /** A snippet shows those of its imports that a reader would have to guess; the compiled one has more of them. */
+    @Test
+    void every_import_of_a_snippet_is_compiled() {
+        Set<String> compiled = SNIPPETS.stream()
+                .flatMap(each -> IMPORT.matcher(read(each)).results())
+                .map(MatchResult::group)
+                .collect(Collectors.toSet());
+        List<String> unknown = new ArrayList<>();
+        for (Path document : documents()) {
+            JAVA_BLOCK
+                    .matcher(read(document))
+                    .results()
+                    .flatMap(block -> IMPORT.matcher(block.group(1)).results())
+                    .map(MatchResult::group)
+                    .filter(each -> !compiled.contains(each))
+                    .forEach(each -> unknown.add(ROOT.relativize(document) + ": " + each));
+        }
+        assertThat(unknown).isEmpty();
     }
 
     @ParameterizedTest

@@ -47,7 +47,7 @@ class GettingStartedSnippetsTest {
         String source = Files.readString(
                 Path.of("src/test/java/io/bitjang/spring/boot/starter/GettingStartedSnippetsTest.java"));
         String shown = source.substring(source.indexOf("\n@SpringBootApplication") + 1);
-        assertThat(page).contains("```java\n" + shown + "```");
+        assertThat(page).contains("\n" + shown + "```");
         assertThat(shown.lines().filter(line -> !line.isBlank())).hasSizeLessThanOrEqualTo(20);
     }
 }
@@ -67,7 +67,7 @@ class ReportApplication {
     @Component
     static class NightlyReport {
 
-        // one node of all writes it, also if another one starts half a minute later
+        // one node writes it, even if another one starts half a minute later
         @Locked(value = "nightly-report", onContention = Locked.OnContention.SKIP, notFreeBefore = "30s")
         public void write() {
             System.out.println("The report is written");
