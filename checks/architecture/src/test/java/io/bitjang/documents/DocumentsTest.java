@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -32,6 +33,8 @@ class DocumentsTest {
     private static final Pattern WHOLE = Pattern.compile("`[^`]*`|\\[[^\\]]*\\]\\([^)]*\\)");
     private static final Pattern BEFORE_THE_TEXT = Pattern.compile("^\\s*(([-*+>]|\\d+\\.)\\s+)*");
     private static final Pattern IMPORT = Pattern.compile("^import [^;]+;$", Pattern.MULTILINE);
+    private static final Pattern PACKAGE = Pattern.compile("^package ([^;]+);$", Pattern.MULTILINE);
+    private static final Pattern NEW = Pattern.compile("\\bnew (\\w+)\\(");
     private static final int LINE = 120;
     private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
 
@@ -59,20 +62,30 @@ class DocumentsTest {
     @Test
     void every_import_of_a_snippet_is_compiled() {
         Set<String> compiled = SNIPPETS.stream()
-                .flatMap(each -> IMPORT.matcher(read(each)).results())
-                .map(MatchResult::group)
+                .map(DocumentsTest::read)
+                .flatMap(each -> Stream.concat(imports(each), ofItsPackage(each)))
                 .collect(Collectors.toSet());
         List<String> unknown = new ArrayList<>();
         for (Path document : documents()) {
             JAVA_BLOCK
                     .matcher(read(document))
                     .results()
-                    .flatMap(block -> IMPORT.matcher(block.group(1)).results())
-                    .map(MatchResult::group)
+                    .flatMap(block -> imports(block.group(1)))
                     .filter(each -> !compiled.contains(each))
                     .forEach(each -> unknown.add(ROOT.relativize(document) + ": " + each));
         }
         assertThat(unknown).isEmpty();
+    }
+
+    private static Stream<String> imports(String code) {
+        return IMPORT.matcher(code).results().map(MatchResult::group);
+    }
+
+    /** What a test names without importing it, because it is in the same package, as an import that a reader needs. */
+    private static Stream<String> ofItsPackage(String code) {
+        Matcher declared = PACKAGE.matcher(code);
+        assertThat(declared.find()).isTrue();
+        return NEW.matcher(code).results().map(made -> "import " + declared.group(1) + "." + made.group(1) + ";");
     }
 
     @ParameterizedTest
