@@ -88,6 +88,77 @@ class ClosingTest extends OnH2 {
     }
 
     @Test
+    void locked_row_that_may_not_be_free_yet_does_not_keep_the_others() throws Exception {
+        node.lease("minimum").notFreeBefore(LONG).acquire(Wait.none());
+        node.lease("job").acquire(Wait.none());
+        seen.before(sql -> {
+            if (sql.contains("c.acquired_at +")) {
+                throw new SQLException("The row is locked", "HYT00", 50200);
+            }
+        });
+
+        node.close();
+
+        assertThat(other.lease("job").tryAcquire()).isPresent();
+    }
+
+    @Test
+    void lease_that_is_closed_while_its_instance_is_closed_is_free_afterwards() throws Exception {
+        Lease lease = node.lease("job").acquire(Wait.none());
+        Gate release = gate();
+        seen.before(sql -> {
+            release.pass();
+            throw new SQLException("The row is locked", "HYT00", 50200);
+        });
+        Job<Object> closes = start(() -> {
+            lease.close();
+            return "closed";
+        });
+        release.untilReached();
+
+        // it finds nothing to give back
+        node.close();
+        release.close();
+        assertThat(closes.result()).isEqualTo("closed");
+        seen.up();
+
+        eventually("it is free", () -> other.lease("job").tryAcquire().isPresent());
+    }
+
+    @Test
+    void attempt_without_a_thread_that_is_under_way_ends() throws Exception {
+        Gate attempt = gate();
+        Thread test = Thread.currentThread();
+        seen.before(sql -> {
+            if (Thread.currentThread() != test) {
+                attempt.pass();
+            }
+        });
+        CompletableFuture<Lease> promise =
+                node.lease("job").acquireAsync(Wait.none()).toCompletableFuture();
+        attempt.untilReached();
+        Job<Object> closes = start(() -> {
+            node.close();
+            return "closed";
+        });
+        eventually("it is closed", () -> {
+            try {
+                node.admin().find(LockName.of("job"));
+                return false;
+            } catch (IllegalStateException e) {
+                return true;
+            }
+        });
+
+        seen.up();
+        attempt.close();
+
+        assertThatThrownBy(() -> promise.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(LockException.class);
+        assertThat(closes.result()).isEqualTo("closed");
+        eventually("it is free", () -> other.lease("job").tryAcquire().isPresent());
+    }
+
+    @Test
     void closing_leaves_taken_what_may_not_be_free_yet() {
         node.lease("job").notFreeBefore(LONG).acquire(Wait.none());
 

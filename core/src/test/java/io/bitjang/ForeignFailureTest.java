@@ -92,6 +92,27 @@ class ForeignFailureTest extends OnH2 {
     }
 
     @Test
+    void listener_that_throws_what_it_did_not_declare_keeps_nobody_from_getting_or_losing_a_lock() throws Exception {
+        Locks told = closing(builder()
+                .listener(event -> ForeignFailureTest.<RuntimeException>throwSneakily(failure("checked")))
+                .build());
+        Gate called = gate();
+
+        Lease lease = told.lease(JOB).acquire(Wait.none());
+        lease.onLost(lost -> ForeignFailureTest.<RuntimeException>throwSneakily(failure("checked")));
+        lease.onLost(lost -> called.pass());
+        told.admin().forceRelease(JOB, lease.fence(), "ops", "it hangs");
+
+        called.untilReached();
+        assertThat(lease.state()).isEqualTo(State.LOST);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <X extends Throwable> void throwSneakily(Throwable any) throws X {
+        throw (X) any;
+    }
+
+    @Test
     void renewals_go_on_with_pauses_and_the_lease_is_kept() throws Exception {
         Lease lease =
                 fragile.lease(JOB).lasting(Duration.ofSeconds(12)).tryAcquire().orElseThrow();

@@ -98,6 +98,7 @@ class GroupTest extends OnH2 {
         assertThatThrownBy(group::renew).isInstanceOf(NoLockException.class);
 
         assertThat(group.isHeld()).isFalse();
+        eventually("the others are free", () -> other.lease("a").tryAcquire().isPresent());
         assertThat(events)
                 .filteredOn(event -> event.kind() == Kind.LOST)
                 .extracting(event -> event.name().id())

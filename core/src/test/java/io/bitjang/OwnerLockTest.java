@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.spi.LockEvent.Kind;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -82,6 +83,32 @@ class OwnerLockTest extends OnH2 {
         down();
 
         assertThatThrownBy(() -> tryLock(node, "kim", LONG)).isInstanceOf(LockingFailException.class);
+    }
+
+    @Test
+    void unlocking_on_an_interrupted_thread_waits_for_a_row_that_is_locked_for_a_moment() throws Exception {
+        tryLock(node, "kim", LONG);
+        Connection locking = locked(BATCH);
+        seen.after(sql -> locking.rollback());
+
+        Thread.currentThread().interrupt();
+        node.distLock().unlock("batch", "kim");
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(tryLock(other, "lee", LONG)).isTrue();
+    }
+
+    @Test
+    void lock_that_was_taken_again_for_less_is_remembered_for_as_long_as_it_lasts() {
+        tryLock(node, "kim", Duration.ofHours(10));
+        tryLock(node, "kim", Duration.ofMillis(1));
+        for (int i = 0; i < 1001; i++) {
+            node.distLock().tryLock("other" + i, "kim", Duration.ofMillis(1));
+        }
+
+        node.distLock().unlock("batch", "kim");
+
+        assertThat(tryLock(other, "lee", LONG)).isTrue();
     }
 
     /** The answer of the attempt and all that is tried then are lost; the lock is taken all the same. */

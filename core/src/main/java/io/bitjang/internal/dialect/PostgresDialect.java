@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
 final class PostgresDialect implements Dialect {
 
     private static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-    private static final String AGAIN = "l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > " + NOW;
+
+    /** By the time at which the statement began, which is one for all columns: the clock itself moves from one to the next. */
+    private static final String AGAIN =
+            "l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > excluded.acquired_at";
 
     @Override
     public String id() {
@@ -137,7 +140,7 @@ final class PostgresDialect implements Dialect {
                 reserved = CASE WHEN %5$s THEN l.reserved ELSE excluded.reserved END,
                 acquired_at = CASE WHEN %5$s THEN l.acquired_at ELSE %2$s END,
                 expires_at = CASE WHEN %5$s THEN greatest(l.expires_at, %2$s + :micros) ELSE %2$s + :micros END,
-                taken_from = CASE WHEN l.lock_id IS NOT NULL AND l.expires_at <= %2$s THEN l.owner END,
+                taken_from = CASE WHEN l.lock_id IS NOT NULL AND NOT (%5$s) THEN l.owner END,
                 reentered = CASE WHEN %5$s THEN l.fence ELSE l.reentered END,
                 owner = excluded.owner, note = excluded.note, forced = NULL,
                 wanted = CASE WHEN l.wanted = :me THEN 0 ELSE l.wanted END

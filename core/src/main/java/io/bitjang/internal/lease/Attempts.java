@@ -11,6 +11,7 @@ import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import java.time.Duration;
@@ -39,7 +40,7 @@ final class Attempts {
     private static final Duration BUSY_BUDGET = Duration.ofMillis(25);
 
     /** What came out of an attempt: the answer, and when the request was sent that it answers. */
-    record Outcome(Answer answer, long sentAt) {}
+    record Outcome(Answer answer, Clocks sentAt) {}
 
     private final LockStore store;
     private final LateReleases late;
@@ -70,7 +71,7 @@ final class Attempts {
         Deadline busyBudget = Deadline.in(mayReenter ? BUDGET : BUSY_BUDGET);
         for (int tries = 1; ; tries++) {
             Claim claim = request.claim(GrantKey.newSecret(), reserve);
-            long sentAt = Ticks.now();
+            Clocks sentAt = Clocks.now();
             try {
                 return new Outcome(statement.apply(claim), sentAt);
             } catch (DatabaseException e) {

@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -63,7 +64,8 @@ final class LateReleases {
     private final AtomicLong pause = new AtomicLong(FIRST_PAUSE);
     private final AtomicBoolean running = new AtomicBoolean();
     private final Alarm alarm;
-    private volatile boolean stopped;
+    private final AtomicReference<@Nullable CountDownLatch> closing = new AtomicReference<>();
+    private volatile boolean drained;
 
     LateReleases(LockStore store, Workers workers, Consumer<List<LockName>> freed) {
         this.store = store;
@@ -74,23 +76,38 @@ final class LateReleases {
 
     /** An attempt that may still be on its way. */
     void add(List<LockName> names, String secret, long micros) {
-        add(names, secret, Duration.of(micros, ChronoUnit.MICROS), false, 0);
+        if (entries.size() >= MOST) {
+            LOG.log(System.Logger.Level.WARNING, names + ": too many attempts have no outcome, it ends by itself");
+            return;
+        }
+        put(names, secret, Duration.of(micros, ChronoUnit.MICROS), false, 0);
+        wake();
     }
 
     /** A grant that is there but could not be given back. */
     void addHeld(List<LockName> names, String secret, Duration remaining, long notFreeBefore) {
-        add(names, secret, remaining, true, notFreeBefore);
+        keep(names, secret, remaining, notFreeBefore);
+        wake();
     }
 
-    private void add(List<LockName> names, String secret, Duration lasts, boolean heldOnce, long notFreeBefore) {
-        if (entries.size() >= MOST && !heldOnce) {
-            LOG.log(System.Logger.Level.WARNING, names + ": too many attempts have no outcome, it ends by itself");
-            return;
-        }
+    /** The same, for {@link #drain} to give back. */
+    void keep(List<LockName> names, String secret, Duration remaining, long notFreeBefore) {
+        put(names, secret, remaining, true, notFreeBefore);
+    }
+
+    private void put(List<LockName> names, String secret, Duration lasts, boolean heldOnce, long notFreeBefore) {
         Deadline until = Deadline.in(lasts.compareTo(LONGEST) < 0 ? lasts : LONGEST);
         entries.put(secret, new Entry(names, secret, until, heldOnce, notFreeBefore));
-        pause.set(FIRST_PAUSE);
-        alarm.setTo(Ticks.now() + FIRST_PAUSE);
+    }
+
+    /** The entry is there before this looks whether the rounds have ended; {@link #drain} ends them before it looks for entries. */
+    private void wake() {
+        if (drained) {
+            startClosing();
+        } else {
+            pause.set(FIRST_PAUSE);
+            alarm.setTo(Ticks.now() + FIRST_PAUSE);
+        }
     }
 
     /**
@@ -98,23 +115,11 @@ final class LateReleases {
      * not answer is given up. Rows that a transaction of the application's has locked are tried for a while longer, in the background.
      */
     void drain(Deadline end) {
+        drained = true;
         if (entries.isEmpty()) {
             return;
         }
-        CountDownLatch done = new CountDownLatch(1);
-        @Nullable
-        Thread closing = Workers.start("bitjang-closing", () -> {
-            try {
-                untilGivenBack();
-            } finally {
-                done.countDown();
-            }
-        });
-        if (closing == null) {
-            tryAll();
-        } else {
-            Ticks.await(done, end);
-        }
+        Ticks.await(startClosing(), end);
         List<LockName> left = heldOnce().flatMap(entry -> entry.names.stream()).toList();
         if (!left.isEmpty()) {
             LOG.log(
@@ -124,29 +129,54 @@ final class LateReleases {
         }
     }
 
+    /** One thread at a time tries, for those who close and for those who come too late for that. Answers what opens when it ends. */
+    private CountDownLatch startClosing() {
+        CountDownLatch mine = new CountDownLatch(1);
+        @Nullable CountDownLatch alive = closing.compareAndExchange(null, mine);
+        if (alive != null) {
+            return alive;
+        }
+        Runnable work = () -> {
+            boolean again = false;
+            try {
+                again = untilGivenBack();
+            } finally {
+                closing.set(null);
+                mine.countDown();
+            }
+            if (again && heldOnce().findAny().isPresent()) {
+                // added after the last look, by one who has found this thread alive
+                startClosing();
+            }
+        };
+        if (Workers.start("bitjang-closing", work) == null) {
+            closing.set(null);
+            tryAll();
+            mine.countDown();
+        }
+        return mine;
+    }
+
     private Stream<Entry> heldOnce() {
         return entries.values().stream().filter(Entry::heldOnce);
     }
 
-    private void untilGivenBack() {
+    /** Answers whether all was given back; otherwise it was given up. */
+    private boolean untilGivenBack() {
         Deadline longest = Deadline.in(AFTER_CLOSING);
         int failures = 0;
         do {
             failures = tryAll() ? 0 : failures + 1;
             if (heldOnce().findAny().isEmpty()) {
-                return;
+                return true;
             }
             Ticks.park(CLOSING_PAUSE);
         } while (failures < MOST_FAILURES && !longest.passed());
-    }
-
-    /** From now on only {@link #drain} tries. */
-    void stopRounds() {
-        stopped = true;
+        return false;
     }
 
     private void startRound() {
-        if (!stopped && running.compareAndSet(false, true)) {
+        if (!drained && running.compareAndSet(false, true)) {
             workers.execute(this::round);
         }
     }
@@ -167,12 +197,12 @@ final class LateReleases {
         boolean answered = true;
         List<Entry> all = List.copyOf(entries.values());
         try {
-            all.stream().filter(entry -> entry.notFreeBefore > 0).forEach(this::leaveTaken);
             List<Entry> plain =
                     all.stream().filter(entry -> entry.notFreeBefore == 0).toList();
             for (int from = 0; from < plain.size(); from += BATCH) {
                 release(plain.subList(from, Math.min(plain.size(), from + BATCH)));
             }
+            all.stream().filter(entry -> entry.notFreeBefore > 0).forEach(this::leaveTaken);
         } catch (DatabaseException e) {
             LOG.log(System.Logger.Level.DEBUG, "Late releases failed, they are tried again", e);
             answered = false;
@@ -215,7 +245,7 @@ final class LateReleases {
         try {
             return store.releaseAll(rows);
         } catch (DatabaseException e) {
-            if (e.meaning() != Meaning.BUSY && e.meaning() != Meaning.REPEAT) {
+            if (!isLocked(e)) {
                 throw e;
             }
             if (rows.size() == 1) {
@@ -231,12 +261,27 @@ final class LateReleases {
     private void leaveTaken(Entry entry) {
         boolean all = true;
         for (LockName name : entry.names) {
-            all &= store.releaseAt(name, entry.secret, entry.notFreeBefore).isPresent()
+            all &= leftTaken(name, entry)
                     || store.read(name).filter(row -> row.isOf(entry.secret)).isEmpty();
         }
         if (all) {
             done(entry);
         }
+    }
+
+    private boolean leftTaken(LockName name, Entry entry) {
+        try {
+            return store.releaseAt(name, entry.secret, entry.notFreeBefore).isPresent();
+        } catch (DatabaseException e) {
+            if (isLocked(e)) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isLocked(DatabaseException e) {
+        return e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT;
     }
 
     private void done(Entry entry) {

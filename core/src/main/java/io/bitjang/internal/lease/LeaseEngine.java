@@ -18,6 +18,7 @@ import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
@@ -152,14 +153,15 @@ public final class LeaseEngine {
     LeaseHandle granted(List<LockName> names, Request request, Attempts.Outcome outcome) {
         Answer answer = outcome.answer();
         GrantKey key = new GrantKey(names.get(0), answer.fence(), answer.grantedSecret());
-        long deadline = outcome.sentAt() + request.duration().toNanos();
+        long deadline = outcome.sentAt().ticks() + request.duration().toNanos();
         return begun(new LeaseHandle(this, names, key, request, outcome.sentAt(), deadline));
     }
 
     /** A holder's lock passes on to the next one in this process, with a fence that was set aside for it. */
     LeaseHandle passedOn(LeaseHandle from, Run run, Request request) {
         GrantKey key = new GrantKey(from.name(), run.nextFence(), from.key().secret());
-        LeaseHandle lease = new LeaseHandle(this, from.names(), key, request, Ticks.now(), from.deadline());
+        LeaseHandle lease = new LeaseHandle(this, from.names(), key, request, Clocks.now(), from.deadline());
+        lease.seenAt(from.seenAt());
         lease.joins(run);
         run.holder = lease;
         return begun(lease);
@@ -241,7 +243,7 @@ public final class LeaseEngine {
                                 lease.closeUnwanted();
                             }
                         },
-                        workers::aside);
+                        workers::complete);
         promise.whenComplete((lease, reason) -> {
             if (promise.isCancelled()) {
                 waiter.fail(new LockException(names.get(0), "The wait for " + names.get(0) + " was cancelled", null));
@@ -310,6 +312,10 @@ public final class LeaseEngine {
     void lost(LeaseHandle lease, String reason) {
         renewer.remove(lease);
         lease.names().forEach(name -> heldHere.remove(name, lease));
+        if (lease.names().size() > 1) {
+            // one of them is gone: the others must not stay taken
+            late.addHeld(lease.names(), lease.key().secret(), lease.request().duration(), 0);
+        }
         events.tell(Kind.LOST, lease.names(), lease.fence(), lease.request().owner(), reason);
         workers.execute(() -> waiting.kick(lease.names()));
     }

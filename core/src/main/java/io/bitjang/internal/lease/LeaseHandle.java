@@ -47,18 +47,22 @@ final class LeaseHandle extends Locked implements Lease {
     private boolean told;
     private @Nullable Run run;
 
-    /** Both clocks as they were when it was confirmed last. */
-    private Clocks confirmedAt = Clocks.now();
+    /** Both clocks as they were before the request was sent that confirmed it last. */
+    private Clocks confirmedAt;
+
+    /** The confirmation after which the database was asked whether it still holds. */
+    private @Nullable Clocks doubtedAfter;
 
     private volatile @Nullable Thread holder;
 
     LeaseHandle(
-            LeaseEngine engine, List<LockName> names, GrantKey key, Request request, long acquiredAt, long deadline) {
+            LeaseEngine engine, List<LockName> names, GrantKey key, Request request, Clocks acquired, long deadline) {
         this.engine = engine;
         this.names = names;
         this.key = key;
         this.request = request;
-        this.acquiredAt = acquiredAt;
+        this.acquiredAt = acquired.ticks();
+        this.confirmedAt = acquired;
         this.deadline = deadline;
     }
 
@@ -214,6 +218,15 @@ final class LeaseHandle extends Locked implements Lease {
         locked(() -> confirmedAt = clocks);
     }
 
+    Clocks seenAt() {
+        return locked(() -> confirmedAt);
+    }
+
+    /** Whether the host may have been suspended since. */
+    boolean mayHaveSlept() {
+        return seenAt().wallRanAhead() > LEAST_SLEEP;
+    }
+
     long acquiredAt() {
         return acquiredAt;
     }
@@ -252,10 +265,10 @@ final class LeaseHandle extends Locked implements Lease {
     }
 
     /** The database has confirmed that it lasts so long from the given moment. */
-    void confirm(long sentAt, long nanos) {
+    void confirm(Clocks sentAt, long nanos) {
         locked(() -> {
-            deadline = Math.max(deadline, sentAt + nanos);
-            confirmedAt = Clocks.now();
+            deadline = Math.max(deadline, sentAt.ticks() + nanos);
+            confirmedAt = sentAt;
             return state = isActive(state) ? State.HELD : state;
         });
     }
@@ -320,8 +333,9 @@ final class LeaseHandle extends Locked implements Lease {
         boolean doubtful = locked(() -> {
             long ahead = confirmedAt.wallRanAhead();
             boolean over = isActive(state) && ahead > LEAST_SLEEP && Ticks.now() - deadline + ahead >= 0;
-            confirmedAt = over ? Clocks.now() : confirmedAt;
-            return over;
+            boolean first = over && doubtedAfter != confirmedAt;
+            doubtedAfter = over ? confirmedAt : doubtedAfter;
+            return first;
         });
         if (doubtful) {
             engine.renewer.ask(this, "the clock ran ahead: the host may have been suspended");

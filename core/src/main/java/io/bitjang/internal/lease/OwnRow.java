@@ -38,9 +38,19 @@ final class OwnRow {
         this.store = store;
     }
 
-    /** Changes the row, waiting for so long while it is locked, but not on a thread that is interrupted. */
+    /** Changes the row, waiting for so long while it is locked, deaf to interrupts: what is held must be given back all the same. */
     Result attempt(GrantKey key, boolean lapsedToo, Duration patience, Supplier<OptionalLong> update) {
-        Deadline budget = Deadline.in(patience);
+        boolean interrupted = Thread.interrupted();
+        try {
+            return attempt(key, lapsedToo, Deadline.in(patience), update);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private Result attempt(GrantKey key, boolean lapsedToo, Deadline budget, Supplier<OptionalLong> update) {
         while (true) {
             OptionalLong answer = lockedAsNothing(update);
             if (answer.isPresent()) {

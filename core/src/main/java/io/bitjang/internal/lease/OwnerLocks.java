@@ -47,7 +47,14 @@ public final class OwnerLocks implements DistLock {
         if (taken.size() >= MANY) {
             taken.values().removeIf(grant -> grant.end.passed());
         }
-        taken.put(mine, new Grant(new GrantKey(mine.name, answer.fence(), answer.grantedSecret()), end));
+        Grant grant = new Grant(new GrantKey(mine.name, answer.fence(), answer.grantedSecret()), end);
+        // taking it again never shortens it
+        taken.merge(
+                mine,
+                grant,
+                (before, now) -> before.key.equals(now.key) && before.end.remainingNanos() > now.end.remainingNanos()
+                        ? before
+                        : now);
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
@@ -63,6 +64,11 @@ final class Releases {
             }
         } catch (NoLockException lost) {
             throw lost;
+        } catch (IllegalStateException e) {
+            if (!engine.isClosed()) {
+                putOff(lease, notFreeBefore, e.getMessage());
+            }
+            // closed while it was handed over: the one who got it has given it back
         } catch (RuntimeException e) {
             // whatever it is, the holder has done with the lock: it must not stay taken
             LOG.log(
@@ -81,8 +87,7 @@ final class Releases {
 
     /** Gives back all of these in as few statements as the database allows, until then; says what was left. */
     void releaseAll(List<LeaseHandle> leases, Deadline end) {
-        late.stopRounds();
-        leases.forEach(lease -> putOff(lease, notFreeBefore(lease)));
+        leases.forEach(lease -> late.keep(lease.names(), lease.key().secret(), left(lease), notFreeBefore(lease)));
         late.drain(end);
     }
 
@@ -144,7 +149,7 @@ final class Releases {
         }
         int reserve = queue.reserveFor(next);
         Claim claim = next.request.claim(GrantKey.newSecret(), reserve);
-        long sentAt = Ticks.now();
+        Clocks sentAt = Clocks.now();
         Answer answer = handOver(lease, claim);
         if (!answer.granted()) {
             return false;
@@ -189,7 +194,10 @@ final class Releases {
     /** Only where nothing is lost by it: the next one asks for the same, and most of the lease is left. */
     private static boolean mayPassOn(LeaseHandle lease, Run run, Request next) {
         long left = lease.deadline() - Ticks.now();
-        return lease.request().passesOnTo(next) && left > next.duration().toNanos() / 2 && run.goesOn();
+        return lease.request().passesOnTo(next)
+                && !lease.mayHaveSlept()
+                && left > next.duration().toNanos() / 2
+                && run.goesOn();
     }
 
     private void handedTo(LeaseWaiter next, LeaseHandle handed) {
@@ -271,14 +279,14 @@ final class Releases {
         events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
     }
 
-    private void putOff(LeaseHandle lease, long notFreeBefore) {
-        long left = Math.max(0, lease.deadline() - Ticks.now())
-                + lease.request().duration().toNanos();
-        late.addHeld(lease.names(), lease.key().secret(), Duration.ofNanos(left), notFreeBefore);
+    /** How long it may last at most, as far as is known here. */
+    private static Duration left(LeaseHandle lease) {
+        long known = Math.max(0, lease.deadline() - Ticks.now());
+        return Duration.ofNanos(known).plus(lease.request().duration());
     }
 
     private void putOff(LeaseHandle lease, long notFreeBefore, @Nullable String why) {
-        putOff(lease, notFreeBefore);
+        late.addHeld(lease.names(), lease.key().secret(), left(lease), notFreeBefore);
         events.tell(
                 Kind.RELEASE_FAILED,
                 lease.names(),

@@ -10,6 +10,7 @@ import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.Listed;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Events;
@@ -78,8 +79,8 @@ final class Renewer {
 
     /** Renews one lease on the caller's thread; what goes wrong is the caller's to know. */
     void renewNow(LeaseHandle lease) {
-        long sentAt = Ticks.now();
-        long micros = micros(lease, sentAt);
+        Clocks sentAt = Clocks.now();
+        long micros = micros(lease, sentAt.ticks());
         for (LockName name : lease.names()) {
             GrantKey key = lease.key(name);
             OwnRow.Result result = attempts.repeatable(
@@ -181,16 +182,16 @@ final class Renewer {
     }
 
     private void renewBatch(List<LeaseHandle> batch) {
-        long sentAt = Ticks.now();
+        Clocks sentAt = Clocks.now();
         List<Listed> rows = new ArrayList<>();
         for (LeaseHandle lease : batch) {
-            long micros = micros(lease, sentAt);
+            long micros = micros(lease, sentAt.ticks());
             lease.names().forEach(name -> rows.add(new Listed(name, lease.key().secret(), micros)));
         }
         rows.sort(Comparator.comparing(Listed::name));
         try {
             if (store.renewAll(rows) == rows.size()) {
-                batch.forEach(lease -> confirmed(lease, sentAt, micros(lease, sentAt)));
+                batch.forEach(lease -> confirmed(lease, sentAt, micros(lease, sentAt.ticks())));
             } else {
                 inspect(batch);
             }
@@ -211,13 +212,13 @@ final class Renewer {
             underWay.removeAll(batch);
             batch.stream()
                     .filter(nextAt::containsKey)
-                    .forEach(lease -> alarm.setTo(nextAt.getOrDefault(lease, sentAt)));
+                    .forEach(lease -> alarm.setTo(nextAt.getOrDefault(lease, sentAt.ticks())));
         }
     }
 
     private void renewAlone(LeaseHandle lease) {
-        long sentAt = Ticks.now();
-        long micros = micros(lease, sentAt);
+        Clocks sentAt = Clocks.now();
+        long micros = micros(lease, sentAt.ticks());
         try {
             for (LockName name : lease.names()) {
                 if (store.renew(name, lease.key().secret(), micros).isEmpty()) {
@@ -233,7 +234,7 @@ final class Renewer {
 
     /** Not all rows were renewed: which ones, and why not? */
     private void inspect(List<LeaseHandle> batch) {
-        long sentAt = Ticks.now();
+        Clocks sentAt = Clocks.now();
         Map<LockName, LockRow> rows = store.read(batch.stream()
                 .flatMap(lease -> lease.names().stream())
                 .distinct()
@@ -250,7 +251,7 @@ final class Renewer {
                 lease.lose(gone);
                 continue;
             }
-            long asked = TimeUnit.MICROSECONDS.toNanos(micros(lease, sentAt));
+            long asked = TimeUnit.MICROSECONDS.toNanos(micros(lease, sentAt.ticks()));
             // one that was skipped has two thirds left, and a little more if the grant took its time
             if (least.toNanos() > asked / 4 * 3) {
                 confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));
@@ -260,14 +261,16 @@ final class Renewer {
         }
     }
 
-    private void confirmed(LeaseHandle lease, long sentAt, long micros) {
+    private void confirmed(LeaseHandle lease, Clocks sentAt, long micros) {
         lease.confirm(sentAt, TimeUnit.MICROSECONDS.toNanos(micros));
         if (nextAt.containsKey(lease)) {
-            boolean last = maxHoldEnds(lease) - sentAt <= TimeUnit.MICROSECONDS.toNanos(micros);
-            schedule(lease, last ? lease.deadline() : sentAt + third(lease));
+            boolean last = maxHoldEnds(lease) - sentAt.ticks() <= TimeUnit.MICROSECONDS.toNanos(micros);
+            schedule(lease, last ? lease.deadline() : sentAt.ticks() + third(lease));
             events.tell(
                     Kind.RENEWED, lease.names(), lease.fence(), lease.request().owner(), null);
         }
+        // the host may have been suspended while the answer was on its way
+        lease.expireIfDue();
     }
 
     private void failed(LeaseHandle lease, DatabaseException e) {

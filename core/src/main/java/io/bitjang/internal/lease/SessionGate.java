@@ -86,6 +86,7 @@ final class SessionGate implements Bell {
             thread = Workers.start("bitjang-gate", this::run);
             if (thread == null) {
                 retry = Deadline.in(PAUSE_AFTER_FAILURE);
+                next.set(null);
                 running.set(false);
             }
         }

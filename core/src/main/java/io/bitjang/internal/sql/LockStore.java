@@ -93,13 +93,16 @@ public final class LockStore {
         if (claim.again() == null || !claim.again().equals(row.owner())) {
             return Answer.refused(row);
         }
-        if (session.number(sql.reenter, params).isEmpty()) {
+        OptionalLong reentered = session.number(sql.reenter, params);
+        if (reentered.isEmpty()) {
             return notChanged(row, claim);
         }
         // a re-entered lock keeps its lock id, which one number can't tell
-        return session.row(sql.read, params)
-                .map(again -> Answer.of(again, claim))
-                .orElse(Answer.refused(null));
+        LockRow again = session.row(sql.read, params).orElse(null);
+        if (again == null || again.fence() != reentered.getAsLong() >> 3) {
+            throw new SQLException("The lock was given back and taken again meanwhile", "55P03");
+        }
+        return Answer.of(again, claim);
     }
 
     /** Takes several locks, given in order, all or none. */

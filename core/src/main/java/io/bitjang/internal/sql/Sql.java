@@ -24,7 +24,11 @@ public record Sql(String text, List<String> parameters) {
         for (int i = 0; i < named.length(); ) {
             char c = named.charAt(i);
             if (c == '\'' || c == '"' || c == '`') {
-                i = named.indexOf(c, i + 1) + 1;
+                int end = named.indexOf(c, i + 1);
+                if (end < 0) {
+                    throw new IllegalArgumentException("A quote is not closed: " + named);
+                }
+                i = end + 1;
             } else if (c != ':') {
                 i++;
             } else if (named.startsWith("::", i)) {

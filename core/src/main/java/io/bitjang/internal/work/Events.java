@@ -39,7 +39,7 @@ public final class Events {
     private static void tell(LockListener listener, LockEvent event) {
         try {
             listener.on(event);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.WARNING, "A lock listener failed on " + event, e);
         }
     }

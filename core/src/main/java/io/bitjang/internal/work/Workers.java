@@ -83,6 +83,15 @@ public final class Workers implements Executor {
         submit(aside, task);
     }
 
+    /** The same for what must not be dropped: when closed, it runs on the calling thread. */
+    public void complete(Runnable task) {
+        if (aside.isShutdown()) {
+            logged(task);
+        } else {
+            submit(aside, task);
+        }
+    }
+
     private void submit(ThreadPoolExecutor threads, Runnable task) {
         Runnable safe = () -> logged(task);
         try {
@@ -128,7 +137,6 @@ public final class Workers implements Executor {
         timer.shutdownNow();
         pool.shutdown();
         callbacks.shutdown();
-        aside.shutdown();
         try {
             if (!pool.awaitTermination(end.remainingNanos(), TimeUnit.NANOSECONDS)) {
                 pool.shutdownNow();
@@ -137,13 +145,15 @@ public final class Workers implements Executor {
             pool.shutdownNow();
             Thread.currentThread().interrupt();
         }
+        aside.shutdown();
     }
 
     /** A task that fails must not end its thread's work for others. */
     static void logged(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
+            // of any kind: languages without checked exceptions throw them, too
             LOG.log(System.Logger.Level.WARNING, "A background task failed", e);
         }
     }

@@ -17,7 +17,6 @@ import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
@@ -74,8 +73,12 @@ class RenewalTest extends OnH2 {
 
     /** A lease for it. */
     private LeaseHandle granted(LockName name, Request request, Attempts.Outcome outcome, Duration ago) {
-        return engine.granted(
-                List.of(name), request, new Attempts.Outcome(outcome.answer(), Ticks.now() - ago.toNanos()));
+        return engine.granted(List.of(name), request, new Attempts.Outcome(outcome.answer(), ago(ago)));
+    }
+
+    private static Clocks ago(Duration ago) {
+        Clocks now = Clocks.now();
+        return new Clocks(now.ticks() - ago.toNanos(), now.wall() - ago.toMillis());
     }
 
     private LeaseHandle leaseOf(LockName name, Request request, Duration ago) throws SQLException {
@@ -112,6 +115,31 @@ class RenewalTest extends OnH2 {
         asked.untilReached();
         asked.close();
         eventually("lost", () -> lease.state() == State.LOST);
+    }
+
+    @Test
+    void answer_that_was_on_its_way_while_the_host_slept_confirms_nothing() throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
+        Gate asked = gate();
+        seen.before(sql -> asked.pass());
+        Clocks now = Clocks.now();
+
+        lease.confirm(new Clocks(now.ticks(), now.wall() - 2 * LONG.toMillis()), LONG.toNanos());
+
+        assertThat(lease.state()).isEqualTo(State.UNKNOWN);
+        asked.untilReached();
+    }
+
+    @Test
+    void lock_does_not_pass_on_without_a_statement_after_the_host_slept() throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
+        assertThat(lease.mayHaveSlept()).isFalse();
+        seen.before(sql -> gate().pass());
+
+        sleepsForTwiceItsTime(lease);
+
+        assertThat(lease.mayHaveSlept()).isTrue();
+        assertThat(engine.passedOn(lease, new Run(lease), request()).state()).isEqualTo(State.UNKNOWN);
     }
 
     @Test
@@ -183,7 +211,7 @@ class RenewalTest extends OnH2 {
             outcomes.add(engine.attempt(List.of(LockName.of("many" + i)), request(), 0));
         }
         seen.reset();
-        long sentAt = Ticks.now() - THIRD.toNanos() + Duration.ofMillis(50).toNanos();
+        Clocks sentAt = ago(THIRD.minusMillis(50));
         for (int i = 0; i < leases; i++) {
             engine.granted(
                     List.of(LockName.of("many" + i)),
