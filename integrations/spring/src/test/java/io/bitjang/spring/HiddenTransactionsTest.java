@@ -2,11 +2,12 @@
 package io.bitjang.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.p6spy.engine.spy.P6DataSource;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.LockManager;
 import io.bitjang.NoLockException;
 import io.bitjang.Wait;
@@ -14,7 +15,6 @@ import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
-import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -230,19 +230,23 @@ class HiddenTransactionsTest extends OnSpring {
         waysToTheDatabase().forEach(wrapper -> {
             TransactionTemplate transactions = start(new JdbcTransactionManager(wrapper));
 
-            LockTemplate brief = context.getBean(LockTemplate.class).lasting(Duration.ofMillis(200));
-            transactions.executeWithoutResult(status -> brief.maxHold(Duration.ofMillis(100))
-                    .run(lock, Wait.none(), () -> {
-                        assertThat(added(wrapper)).isTrue();
-                        assertThatCode(() -> awaitLapse(lock)).doesNotThrowAnyException();
-                        // its row is pinned, so it is nobody's although it has run out
-                        assertThat(other.lease(lock).tryAcquire())
-                                .as(wrapper.toString())
-                                .isEmpty();
-                        status.setRollbackOnly();
-                    }));
-            assertThat(balance()).isZero();
+            transactions.executeWithoutResult(status -> accounts.locked(account, () -> {
+                assertThat(isPinned()).as(wrapper.toString()).isTrue();
+                return added(wrapper);
+            }));
         });
+
+        assertThat(isPinned()).isFalse();
+    }
+
+    /** Whether a transaction has locked the row of the lock: then a new holder passes it by. */
+    private boolean isPinned() {
+        return new JdbcTemplate(lockPool)
+                .queryForList(
+                        "SELECT id FROM bitjang_locks WHERE type = ? AND id = ? FOR UPDATE SKIP LOCKED",
+                        lock.type(),
+                        lock.id())
+                .isEmpty();
     }
 
     @Test
@@ -281,6 +285,28 @@ class HiddenTransactionsTest extends OnSpring {
         assertThat(there.queryForObject("SELECT count(*) FROM noted", Integer.class))
                 .isEqualTo(2);
         there.execute("SHUTDOWN");
+    }
+
+    /** A schema that has no tables of locks, in the same database: guarded it can't be, and elsewhere it is not. */
+    @Test
+    void transaction_of_the_same_database_that_does_not_see_the_tables_of_the_locks_does_not_begin() {
+        HikariConfig config = new HikariConfig();
+        pool.copyStateTo(config);
+        config.setPoolName("blind");
+        if (name.matches("mysql|mariadb")) {
+            config.setCatalog("information_schema");
+        } else {
+            config.setSchema(name.equals("h2") ? "INFORMATION_SCHEMA" : "information_schema");
+        }
+        HikariDataSource blind = closing(new HikariDataSource(config));
+        start(new JdbcTransactionManager(blind));
+
+        assertThatThrownBy(() -> accounts.inTransaction(account, () -> trace.add("written")))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("does not see their tables");
+
+        assertThat(trace).doesNotContain("written");
+        assertThat(isHeld(lock)).isFalse();
     }
 
     @Test

@@ -2,6 +2,7 @@
 package io.bitjang.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.LockManager;
@@ -112,6 +113,14 @@ class JtaTransactionsTest extends OnSpring {
         }
     }
 
+    @Configuration
+    static class Transactions extends Application {
+        @Bean
+        Orders orders() {
+            return new Orders();
+        }
+    }
+
     static class Accounts {
         private final Jta jta;
 
@@ -120,16 +129,15 @@ class JtaTransactionsTest extends OnSpring {
         }
 
         @Locked(type = "account", value = "#{#id}")
-        @Transactional
-        public void add(long id, Runnable more) throws SQLException {
+        public void add(long id) throws SQLException {
             jta.write(id);
-            more.run();
         }
+    }
 
-        @Locked(type = "account", value = "#{#id}")
-        public void addInCallersTransaction(long id) throws SQLException {
-            jta.write(id);
-        }
+    static class Orders {
+        @Locked("orders")
+        @Transactional
+        public void ship() {}
     }
 
     private AnnotationConfigApplicationContext context;
@@ -151,7 +159,17 @@ class JtaTransactionsTest extends OnSpring {
 
     @Test
     void nothing_is_written_under_a_lease_by_a_holder_that_may_have_lost_it() {
-        assertThatThrownBy(() -> accounts.add(account, this::takenAway))
+        LockTemplate template = context.getBean(LockTemplate.class);
+        TransactionTemplate transactions = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+
+        assertThatThrownBy(() -> template.run(
+                        lock,
+                        Wait.none(),
+                        () -> transactions.execute(status -> {
+                            assertThatCode(() -> jta.write(account)).doesNotThrowAnyException();
+                            takenAway();
+                            return true;
+                        })))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("JtaTransactionManager")
                 .hasMessageContaining("Use the transaction manager of the data source");
@@ -159,6 +177,14 @@ class JtaTransactionsTest extends OnSpring {
         assertThat(balance()).isZero();
         assertThat(isHeld(lock)).isFalse();
         assertThat(jta.getStatus()).isEqualTo(Status.STATUS_NO_TRANSACTION);
+    }
+
+    @Test
+    void method_that_could_not_be_guarded_is_told_at_start() {
+        assertThatThrownBy(() -> context(Transactions.class))
+                .hasStackTraceContaining("Orders.ship could not guard")
+                .hasStackTraceContaining("JTA")
+                .hasStackTraceContaining("Use the transaction manager of the data source");
     }
 
     @Test
@@ -179,7 +205,7 @@ class JtaTransactionsTest extends OnSpring {
     void lease_is_not_taken_inside_a_transaction_that_spring_has_not_begun() {
         jta.begin();
         try {
-            assertThatThrownBy(() -> accounts.addInCallersTransaction(account))
+            assertThatThrownBy(() -> accounts.add(account))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("JtaTransactionManager");
         } finally {

@@ -88,6 +88,16 @@ public final class LockDatabase {
         }
     }
 
+    /** The address of a database, without the settings of the connection. */
+    static String address(DataSource dataSource) {
+        try (Connection connection =
+                WrappedDataSources.withoutSpringsProxies(dataSource).getConnection()) {
+            return String.valueOf(connection.getMetaData().getURL()).replaceFirst("[?;].*", "");
+        } catch (SQLException e) {
+            throw new CannotGetJdbcConnectionException(UNCLEAR, e);
+        }
+    }
+
     private static boolean isSeen(Connection connection, LockManager manager, LockId known) {
         try {
             manager.checkLock(connection, known);

@@ -186,9 +186,12 @@ public final class LockScopes {
                 throw manager.refused(who);
             }
         }
-        if (!TransactionSynchronizationManager.isSynchronizationActive()
-                && !TransactionSynchronizationManager.getResourceMap().isEmpty()
-                && transactions.get().isBound()) {
+        boolean silent = !TransactionSynchronizationManager.isSynchronizationActive();
+        boolean maybe = silent
+                ? !TransactionSynchronizationManager.getResourceMap().isEmpty()
+                : TransactionSynchronizationManager.isActualTransactionActive();
+        // whose transaction it is may have to be found out: not when the lock is held already
+        if (maybe && transactions.get().isBound() && silent) {
             throw new IllegalStateException(who + " can't guard the current transaction. " + SpringTransactions.SILENT);
         }
     }

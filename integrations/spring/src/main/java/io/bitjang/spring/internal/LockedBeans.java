@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.spring.internal;
 
+import io.bitjang.spring.Locked;
 import io.bitjang.spring.LockingSettings;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -92,8 +93,7 @@ public final class LockedBeans implements BeanPostProcessor, SmartInitializingSi
         return chain;
     }
 
-    private static void checkOrder(
-            List<Advisor> chain, Class<?> type, Method method, LockedMethod lock, String beanName) {
+    private void checkOrder(List<Advisor> chain, Class<?> type, Method method, LockedMethod lock, String beanName) {
         List<Advisor> around =
                 chain.stream().filter(advisor -> applies(advisor, method, type)).toList();
         int own = index(around, LockedInterceptor.class);
@@ -111,6 +111,10 @@ public final class LockedBeans implements BeanPostProcessor, SmartInitializingSi
                             + ", the lock's " + order(around.get(own)) + ". Give the transactions a larger order"
                             + " (@EnableTransactionManagement(order = ...), by default the largest), or the lock a smaller one"
                             + " (a bean LockingSettings.defaults().withOrder(...)).");
+        }
+        if (transaction >= 0 && lock.kind() == Locked.Kind.LEASE && ManagedTransactions.areAllOfJta(beans)) {
+            throw new IllegalStateException(lock + " could not guard the method's transaction. "
+                    + ManagedTransactions.JTA_SHOWS_NOTHING + ManagedTransactions.INSTEAD);
         }
         int async = index(around, AsyncExecutionAspectSupport.class);
         if (async > own) {

@@ -126,6 +126,10 @@ final class LockedMethod {
         return style;
     }
 
+    Kind kind() {
+        return settings.kind();
+    }
+
     boolean skips() {
         return skips;
     }

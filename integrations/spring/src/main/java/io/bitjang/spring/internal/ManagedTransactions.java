@@ -2,12 +2,15 @@
 package io.bitjang.spring.internal;
 
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.jta.JtaTransactionManager;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -23,6 +26,13 @@ final class ManagedTransactions implements TransactionExecutionListener {
 
     private static final boolean JTA =
             ClassUtils.isPresent("jakarta.transaction.UserTransaction", ManagedTransactions.class.getClassLoader());
+
+    static final String JTA_SHOWS_NOTHING = "JTA does not show the JDBC connection with which it commits.";
+    static final String INSTEAD =
+            " A holder that had lost its lock could commit. Use the transaction manager of the data source"
+                    + " (JdbcTransactionManager, JpaTransactionManager) for what is done under a lock, a lock of the kind SESSION,"
+                    + " which promises no guard, or begin no transaction under the lock and call Lease.guard with the transaction's"
+                    + " own connection.";
 
     /** Managers of transactions that have nothing to do with any database. */
     private static final Set<String> WITHOUT_RESOURCES = Set.of(
@@ -46,6 +56,16 @@ final class ManagedTransactions implements TransactionExecutionListener {
         return WITHOUT_RESOURCES.contains(ClassUtils.getUserClass(manager).getName());
     }
 
+    /** Whether an application has transactions of JTA only. Makes no bean. */
+    static boolean areAllOfJta(ListableBeanFactory beans) {
+        if (!JTA) {
+            return false;
+        }
+        String[] managers = beans.getBeanNamesForType(PlatformTransactionManager.class, true, false);
+        return managers.length > 0
+                && Arrays.stream(managers).allMatch(name -> beans.isTypeMatch(name, JtaTransactionManager.class));
+    }
+
     boolean isOf(LockScopes others) {
         return scopes.equals(others);
     }
@@ -65,15 +85,12 @@ final class ManagedTransactions implements TransactionExecutionListener {
 
     /** What to say of a transaction that can't be guarded. */
     IllegalStateException refused(String who) {
-        String name = manager.getClass().getName();
-        return new IllegalStateException(who + " can't guard a transaction of " + name
+        return new IllegalStateException(who + " can't guard a transaction of "
+                + manager.getClass().getName() + ". "
                 + (jta
-                        ? ": JTA does not show the JDBC connection with which it commits."
-                        : ": it is no ResourceTransactionManager, so it does not show its data source.")
-                + " A holder that had lost its lock could commit. Use the transaction manager of the data source"
-                + " (JdbcTransactionManager, JpaTransactionManager) for what is done under a lock, a lock of the kind"
-                + " SESSION, which promises no guard, or begin no transaction under the lock and call Lease.guard with"
-                + " the transaction's own connection.");
+                        ? JTA_SHOWS_NOTHING
+                        : "It is no ResourceTransactionManager, so it does not show its data source.")
+                + INSTEAD);
     }
 
     /** Throws if what it is about to begin could not be guarded, or that can't be told. */

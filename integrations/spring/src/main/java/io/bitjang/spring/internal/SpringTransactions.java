@@ -142,7 +142,7 @@ public final class SpringTransactions {
         DataSource source =
                 factory instanceof DataSource itself ? itself : JPA ? JpaTransactions.dataSource(factory) : null;
         boolean ours = source != null
-                ? isSame(source) || (database != null && database.isReachedBy(source))
+                ? isSame(source) || isReached(source)
                 : JPA
                         && database != null
                         && JpaTransactions.isFactory(factory)
@@ -151,6 +151,24 @@ public final class SpringTransactions {
             known.put(factory, ours);
         }
         return ours;
+    }
+
+    private boolean isReached(DataSource source) {
+        if (database == null) {
+            return false;
+        }
+        if (database.isReachedBy(source)) {
+            return true;
+        }
+        if (target != null
+                && !WrappedDataSources.isRouting(target)
+                && LockDatabase.address(source).equals(LockDatabase.address(target))) {
+            throw new IllegalStateException("A transaction of " + source + " leads to the database of the locks ("
+                    + LockDatabase.address(source) + "), but does not see their tables, so a lock could not be guarded"
+                    + " until its commit. Let its user and its schema see them (Locks.builder(...).schemaName(...) names"
+                    + " the schema), or use the transaction manager of the data source that the locks follow.");
+        }
+        return false;
     }
 
     private boolean isSame(DataSource source) {
