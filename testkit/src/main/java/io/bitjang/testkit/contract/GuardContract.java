@@ -36,6 +36,37 @@ public abstract class GuardContract extends OnAccounts {
     protected GuardContract() {}
 
     @Test
+    void closing_on_an_interrupted_thread_frees_the_lock_even_if_its_row_is_locked() throws Exception {
+        Lease lease = locks.lease(name("job")).lasting(Duration.ofMinutes(5)).acquire(Wait.none());
+        Connection guarded = transaction();
+        lease.guard(guarded);
+
+        Thread.currentThread().interrupt();
+        try {
+            lease.close();
+        } finally {
+            assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
+        }
+
+        guarded.commit();
+        other.lease(name("job")).acquire(Wait.upTo(Duration.ofSeconds(60))).close();
+    }
+
+    @Test
+    void a_lease_closed_under_a_guard_is_free_after_the_commit_though_its_instance_was_closed() throws Exception {
+        Locks brief = builder().closeTimeout(Duration.ofMillis(100)).build();
+        Lease lease = brief.lease(name("job")).lasting(Duration.ofMinutes(5)).acquire(Wait.none());
+        Connection guarded = transaction();
+        lease.guard(guarded);
+        lease.close();
+        brief.close();
+
+        guarded.commit();
+
+        other.lease(name("job")).acquire(Wait.upTo(Duration.ofSeconds(60))).close();
+    }
+
+    @Test
     void nobody_takes_a_guarded_lock_even_after_it_has_expired() throws Exception {
         LockId id = hold(SHORT);
         Connection tx = transaction();

@@ -8,7 +8,6 @@ import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
 import io.bitjang.LockData;
 import io.bitjang.LockException;
-import io.bitjang.Locks;
 import io.bitjang.NoLockException;
 import io.bitjang.Wait;
 import io.bitjang.spi.LockEvent.Kind;
@@ -267,37 +266,6 @@ public abstract class LeaseContract extends OnObservedLocks {
 
         up();
         other.lease(name("job")).acquire(Wait.upTo(Duration.ofSeconds(20))).close();
-    }
-
-    @Test
-    void closing_on_an_interrupted_thread_frees_the_lock_even_if_its_row_is_locked() throws Exception {
-        Lease lease = node.lease(name("job")).lasting(Duration.ofMinutes(5)).acquire(Wait.none());
-        Connection guarded = transaction();
-        lease.guard(guarded);
-
-        Thread.currentThread().interrupt();
-        try {
-            lease.close();
-        } finally {
-            assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
-        }
-
-        guarded.commit();
-        other.lease(name("job")).acquire(Wait.upTo(Duration.ofSeconds(60))).close();
-    }
-
-    @Test
-    void a_lease_closed_under_a_guard_is_free_after_the_commit_though_its_instance_was_closed() throws Exception {
-        Locks brief = builder().closeTimeout(Duration.ofMillis(100)).build();
-        Lease lease = brief.lease(name("job")).lasting(Duration.ofMinutes(5)).acquire(Wait.none());
-        Connection guarded = transaction();
-        lease.guard(guarded);
-        lease.close();
-        brief.close();
-
-        guarded.commit();
-
-        other.lease(name("job")).acquire(Wait.upTo(Duration.ofSeconds(60))).close();
     }
 
     @Test
