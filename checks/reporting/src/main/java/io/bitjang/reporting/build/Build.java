@@ -11,8 +11,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +57,7 @@ public final class Build {
     private final List<String> errors = new ArrayList<>();
     private final long began = System.nanoTime();
     private final List<String> results = new ArrayList<>();
+    private final Set<String> said = new HashSet<>();
     private boolean surefireRan;
     private String artifact = "";
 
@@ -210,7 +213,8 @@ public final class Build {
             errors.add(line);
         } else if (worthSaying.matches()) {
             for (int i = 1; i <= worthSaying.groupCount(); i++) {
-                if (worthSaying.group(i) != null) {
+                // each JVM of the tests says so, and once is enough
+                if (worthSaying.group(i) != null && said.add(worthSaying.group(i))) {
                     say(worthSaying.group(i));
                 }
             }

@@ -80,6 +80,12 @@ class BuildTest {
     }
 
     @Test
+    void what_every_jvm_of_the_tests_says_is_said_once() throws Exception {
+        String line = "echo '[INFO] No Chromium was found, so the pages are NOT tested.'\n";
+        assertThat(told(MODULES + line + line).text()).containsOnlyOnce("No Chromium was found");
+    }
+
+    @Test
     void build_that_was_to_run_a_test_that_does_not_exist_is_red() throws Exception {
         String surefire = "echo '[INFO] --- surefire:3.6.1:test (default-test) @ bitjang-jpa ---'\n";
         Told told = told(MODULES + surefire, "verify", "-Dtest=NoSuchTest");
