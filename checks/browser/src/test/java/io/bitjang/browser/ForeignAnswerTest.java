@@ -104,6 +104,19 @@ class ForeignAnswerTest extends BrowserTest {
         assertThat(action(kim, "reload")).isVisible();
     }
 
+    @ParameterizedTest
+    @CsvSource({"en, too many things at once", "ko, 너무 많습니다"})
+    void who_edits_too_many_things_is_told_so_and_not_kept_waiting(String language, String told) {
+        BrowserContext context = profileOf("kim");
+        context.route(LOCK, route -> route.fulfill(problem(429, "too-many-locks")));
+        Page kim = edit(context, stage.newNote("text"), "?lang=" + language);
+        assertThat(status(kim)).containsText(told);
+        awaitState(kim, "viewing");
+        assertReadOnly(kim);
+        assertThat(action(kim, "reload")).isVisible();
+        assertFewCalls(kim);
+    }
+
     @Test
     void refusal_that_is_not_the_locks_may_pass() {
         Page kim = edit(profileOf("kim"), stage.newNote("text"));

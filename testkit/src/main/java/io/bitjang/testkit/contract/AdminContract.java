@@ -192,10 +192,12 @@ public abstract class AdminContract extends OnOwnTables {
 
         assertThatExceptionOfType(NoLockException.class).isThrownBy(() -> lease.guard(connection));
         assertThatExceptionOfType(NoLockException.class)
-                .isThrownBy(() -> other.manager().checkLock(connection, id));
+                .isThrownBy(() -> other.manager().checkLock(connection, id))
+                .satisfies(lost -> assertThat(lost.takenAwayBy()).contains("ops: why"));
         assertThatExceptionOfType(NoLockException.class)
                 .isThrownBy(() -> other.manager().checkLock(id))
-                .withMessageContaining("taken away by ops: why");
+                .withMessageContaining("taken away by ops: why")
+                .satisfies(lost -> assertThat(lost.takenAwayBy()).contains("ops: why"));
         assertThat(lease.state()).isEqualTo(Lease.State.LOST);
     }
 
