@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Route;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -49,9 +50,18 @@ class TimingTest extends BrowserTest {
 
     @Test
     void lock_is_renewed_also_if_the_page_was_woken_while_it_was_taken_or_a_take_over_came_too_late() {
-        String note = stage.newNote("text");
-        Page kim = watched("window.late = { PUT: new Promise((answer) => { window.answer = answer; }) };", note);
-        kim.waitForCondition(() -> lock(note).isPresent());
+        BrowserContext context = profileOf("kim");
+        context.addInitScript(WATCHED + "window.late = { PUT: new Promise((answer) => { window.answer = answer; }) };");
+        // a lease that outlives the test: a page that does not renew it by its timer would not renew it at all
+        context.route(
+                "**/bitjang/edit-locks/note/*",
+                route -> route.fulfill(
+                        new Route.FulfillOptions()
+                                .setContentType("application/json")
+                                .setBody(
+                                        "{\"token\":\"t\",\"owner\":\"kim\",\"fence\":1,\"expiresInMs\":90000,\"renewInMs\":1000}")));
+        Page kim = edit(context, stage.newNote("text"));
+        kim.waitForFunction("sent.length > 0");
         wake(kim); // asks for the lock once more, when the answer is there
         kim.evaluate("() => answer()");
         awaitState(kim, "held");
