@@ -7,6 +7,7 @@ import com.microsoft.playwright.Page;
 import io.bitjang.admin.LockAdmin;
 import io.bitjang.browser.app.Notes;
 import io.bitjang.browser.app.NotesApplication;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -44,6 +45,9 @@ final class Stage implements AutoCloseable {
         }
     }
 
+    /** One that no other stage of this JVM has used. */
+    private final String database = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
+
     private final ConfigurableApplicationContext application;
     private final Browsers browsers;
     private final AtomicInteger notes = new AtomicInteger();
@@ -54,7 +58,7 @@ final class Stage implements AutoCloseable {
         browsers = new Browsers(addressOf(application), Stage::signIn);
     }
 
-    private static ConfigurableApplicationContext start(String... more) {
+    private ConfigurableApplicationContext start(String... more) {
         return SpringApplication.run(
                 NotesApplication.class,
                 Stream.concat(
@@ -62,7 +66,7 @@ final class Stage implements AutoCloseable {
                                         "--server.port=0",
                                         "--spring.main.banner-mode=off",
                                         "--logging.level.root=warn",
-                                        "--spring.datasource.url=jdbc:h2:mem:notes;DB_CLOSE_DELAY=-1"),
+                                        "--spring.datasource.url=" + database),
                                 Stream.of(more))
                         .toArray(String[]::new));
     }
