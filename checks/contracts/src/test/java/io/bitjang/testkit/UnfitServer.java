@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 
 /** A server of its own that is started differently from the others: a replica, a member of a cluster. */
@@ -30,6 +31,11 @@ public final class UnfitServer implements AutoCloseable {
     /** A MariaDB with Galera's replication switched on. */
     public static UnfitServer galera(Path folder) throws IOException {
         return start(new MariaDbLauncher(), folder, made -> {}, "--wsrep-on=ON", "--binlog-format=ROW");
+    }
+
+    /** A MariaDB that takes names of databases and tables in any case. */
+    public static UnfitServer lowerCaseNames(Path folder) throws IOException {
+        return start(new MariaDbLauncher(), folder, made -> {}, "--lower-case-table-names=1");
     }
 
     private static UnfitServer start(Launcher ordinary, Path folder, Preparation preparation, String... options)
@@ -75,6 +81,12 @@ public final class UnfitServer implements AutoCloseable {
     /** Each connection is a new one. */
     public DataSource dataSource() {
         return new DriverDataSource(server.url(), Launcher.USER, Launcher.PASSWORD);
+    }
+
+    /** The same, with the name of the database spelled in another way. */
+    public DataSource dataSource(UnaryOperator<String> spelling) {
+        String url = server.url().replace("/" + Launcher.DATABASE, "/" + spelling.apply(Launcher.DATABASE));
+        return new DriverDataSource(url, Launcher.USER, Launcher.PASSWORD);
     }
 
     @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -29,6 +31,11 @@ public interface Dialect {
     /** Why locks can't be trusted here, and what works instead; null if they can, as far as is known by now. */
     @Nullable
     String unfit(Map<String, String> facts);
+
+    /** What works only with care, for the log; null if there is nothing to say. */
+    default @Nullable String notice(Connection connection, Map<String, String> facts) throws SQLException {
+        return null;
+    }
 
     /** The short name: of the scripts' folder, and in messages. */
     String id();

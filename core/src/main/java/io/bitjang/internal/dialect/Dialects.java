@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 /** Finds out which database it is, and whether locks can be trusted there. An unknown one is an error, never a guess. */
 public final class Dialects {
 
+    private static final System.Logger LOG = System.getLogger("io.bitjang");
+
     private Dialects() {}
 
     /**
@@ -114,6 +116,10 @@ public final class Dialects {
             if (reason != null) {
                 throw new LockingFailException(null, "Locks can't be trusted here: " + reason, null);
             }
+        }
+        @Nullable String notice = dialect.notice(connection, facts);
+        if (notice != null) {
+            LOG.log(System.Logger.Level.WARNING, notice);
         }
     }
 }

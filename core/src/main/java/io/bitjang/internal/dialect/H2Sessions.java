@@ -28,6 +28,11 @@ final class H2Sessions implements SessionDialect {
     }
 
     @Override
+    public String space() {
+        return "";
+    }
+
+    @Override
     public String prepare() {
         return "INSERT INTO " + table + " (name) SELECT CAST(:key AS VARCHAR) WHERE NOT EXISTS (SELECT 1 FROM " + table
                 + " WHERE name = :key)";

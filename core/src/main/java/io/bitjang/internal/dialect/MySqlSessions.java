@@ -16,9 +16,11 @@ final class MySqlSessions implements SessionDialect {
         return true;
     }
 
+    /** The server has one space for all its databases. */
     @Override
-    public boolean isServerWide() {
-        return true;
+    public String space() {
+        return "SELECT IF(@@lower_case_table_names = 0, s.name, LOWER(s.name)) FROM"
+                + " (SELECT CONCAT(COALESCE(:schema, DATABASE()), '.', :prefix) AS name) s";
     }
 
     @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +26,12 @@ final class PostgresDialect implements Dialect {
         return List.of(
                 "SELECT 'version', version()",
                 "SELECT 'in_recovery', pg_is_in_recovery()::text UNION ALL"
-                        + " SELECT 'read_only', current_setting('transaction_read_only')");
+                        + " SELECT 'read_only', current_setting('transaction_read_only') UNION ALL"
+                        + " SELECT 'backend', pg_backend_pid()::text",
+                // a lock that the server says it gave, but does not know of, is a stub; null if another is asking just
+                // now
+                "SELECT 'advisory', CASE WHEN pg_try_advisory_xact_lock(7117113227) THEN (SELECT count(*)::text FROM pg_locks"
+                        + " WHERE locktype = 'advisory' AND granted AND pid = pg_backend_pid()) END");
     }
 
     @Override
@@ -32,9 +39,33 @@ final class PostgresDialect implements Dialect {
         if ("true".equals(facts.get("in_recovery"))) {
             return "this server is a standby. Lead the data source to the primary (targetServerType=primary)";
         }
+        if ("0".equals(facts.get("advisory"))) {
+            return "this server gives advisory locks that it does not keep, so it is not PostgreSQL itself";
+        }
         return "on".equals(facts.get("read_only"))
                 ? "the session is read-only (default_transaction_read_only). Give the locks a data source that may write"
                 : null;
+    }
+
+    /** In transaction mode the next statement may run in another session, which does not know what was prepared. */
+    @Override
+    public @Nullable String notice(Connection connection, Map<String, String> facts) throws SQLException {
+        try {
+            Class<?> type = Class.forName(
+                    notificationDriver(),
+                    true,
+                    connection.getMetaData().getClass().getClassLoader());
+            Object driver = connection.unwrap(type);
+            String own = String.valueOf(type.getMethod("getBackendPID").invoke(driver));
+            Object threshold = type.getMethod("getPrepareThreshold").invoke(driver);
+            return own.equals(facts.get("backend")) || threshold.equals(0)
+                    ? null
+                    : "A pooler such as PgBouncer stands before PostgreSQL. In transaction mode statements fail or answer nothing"
+                            + " under load, unless the JDBC address has prepareThreshold=0 (or the pooler keeps prepared"
+                            + " statements itself: max_prepared_statements of PgBouncer 1.21 and later)";
+        } catch (ReflectiveOperationException e) {
+            return null;
+        }
     }
 
     @Override
@@ -187,9 +218,12 @@ final class PostgresDialect implements Dialect {
         return " AND set_config('synchronous_commit', 'off', true) IS NOT NULL";
     }
 
+    /** Half of the statement's own time at most: a locked row must be told from a statement that takes too long. */
     @Override
     public String boundedWait() {
-        return "set_config('lock_timeout', '150ms', true) IS NOT NULL";
+        return "set_config('lock_timeout', greatest(1, least(150, coalesce(nullif("
+                + "extract(epoch FROM current_setting('statement_timeout')::interval) * 500, 0), 150)))::int || 'ms', true)"
+                + " IS NOT NULL";
     }
 
     @Override

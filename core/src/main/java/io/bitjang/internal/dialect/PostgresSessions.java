@@ -18,6 +18,15 @@ final class PostgresSessions implements SessionDialect {
         return ByteBuffer.wrap(hash).getLong();
     }
 
+    /** The server has a space for each database; a table that is not there yet has the name that it would get. */
+    @Override
+    public String space() {
+        return """
+            SELECT coalesce((SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                              WHERE c.oid = to_regclass(coalesce(:schema || '.', '') || :prefix || 'locks')),
+                            lower(coalesce(:schema, current_schema()) || '.' || :prefix || 'locks'))""";
+    }
+
     @Override
     public String attempt() {
         return "SELECT CASE WHEN pg_try_advisory_lock(:key) THEN 1 ELSE 0 END, pg_backend_pid()";

@@ -16,10 +16,11 @@ public interface SessionDialect {
     /** The key of a lock, from the hash of its name and name space: a number or a text. */
     Object key(byte[] hash);
 
-    /** Whether all databases of the server share one space of keys. */
-    default boolean isServerWide() {
-        return false;
-    }
+    /**
+     * Asks where the tables are ({@code :schema}, null for the connection's own, and {@code :prefix}), as the server resolves it
+     * and not as it was spelled: all who use the same tables share the locks, and nobody else. Empty if the locks are in the tables.
+     */
+    String space();
 
     /** Makes sure that there is something to lock; empty where nothing is needed. Run in a transaction of its own. */
     default String prepare() {

@@ -77,7 +77,7 @@ final class Attempts {
             } catch (DatabaseException e) {
                 if (e.meaning() == Meaning.BUSY
                         && (!mayReenter && tries >= BUSY_TRIES || busyBudget.passed())
-                        && store.knows(names)) {
+                        && store.mayBeLocked(names)) {
                     return new Outcome(Answer.refused(null), sentAt);
                 }
                 if (e.meaning() == Meaning.UNKNOWN) {

@@ -280,12 +280,12 @@ public final class LockStore {
     }
 
     /**
-     * Whether all of these have a row, or that can't be told. If one has none, nobody has it: what was locked is a gap between rows,
-     * or a row that is about to come.
+     * Whether one of these has a row, which may be locked, or that can't be told. If none has, nobody has them: what was locked is a
+     * gap between rows, or a row that is about to come.
      */
-    public boolean knows(List<LockName> names) {
+    public boolean mayBeLocked(List<LockName> names) {
         try {
-            return read(names).size() == names.size();
+            return !read(names).isEmpty();
         } catch (DatabaseException e) {
             return true;
         }

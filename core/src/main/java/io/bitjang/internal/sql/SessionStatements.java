@@ -10,6 +10,7 @@ import java.security.NoSuchAlgorithmException;
 /** The statements on session locks, and the keys that names become in them. Immutable. */
 final class SessionStatements {
 
+    final Sql space;
     final Sql prepare;
     final Sql attempt;
     final Sql await;
@@ -22,6 +23,7 @@ final class SessionStatements {
 
     SessionStatements(SessionDialect dialect) {
         this.dialect = dialect;
+        this.space = Sql.parse(dialect.space());
         this.prepare = Sql.parse(dialect.prepare());
         this.attempt = Sql.parse(dialect.attempt());
         this.await = Sql.parse(dialect.await());

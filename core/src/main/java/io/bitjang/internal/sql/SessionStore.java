@@ -65,14 +65,21 @@ public final class SessionStore {
         return known;
     }
 
-    /** Where the server has one space for all its databases, the database of the tables is part of the key. */
     private String findSpace() {
-        @Nullable String schema = tables.schema();
-        if (schema != null || !sql.dialect().isServerWide()) {
-            return (schema == null ? "" : schema) + "." + tables.prefix();
+        if (sql.space.text().isEmpty()) {
+            return "";
         }
-        try (Connection connection = business.getConnection()) {
-            return connection.getCatalog() + "." + tables.prefix();
+        Params params = Params.none().set("schema", tables.schema()).set("prefix", tables.prefix());
+        try (Connection connection = business.getConnection();
+                PreparedStatement statement = connection.prepareStatement(sql.space.text());
+                ResultSet row = params.bind(connection, statement, sql.space.parameters())
+                        .executeQuery()) {
+            row.next();
+            String found = row.getString(1);
+            if (!connection.getAutoCommit()) {
+                connection.rollback();
+            }
+            return found;
         } catch (Throwable e) {
             throw Database.failure(e);
         }

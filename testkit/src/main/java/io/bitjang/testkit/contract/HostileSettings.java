@@ -37,7 +37,7 @@ final class HostileSettings implements ArgumentsProvider {
             session("SET transform_null_equals = on"),
             session(
                     "SET timezone = 'Asia/Kathmandu'",
-                    "SET datestyle = 'German, DMY'",
+                    "SET datestyle = 'ISO, YMD'",
                     "SET intervalstyle = 'sql_standard'"),
             session("SET extra_float_digits = -15", "SET bytea_output = 'escape'", "SET row_security = off"),
             session("SET enable_indexscan = off", "SET enable_bitmapscan = off", "SET enable_nestloop = off"),
@@ -47,7 +47,7 @@ final class HostileSettings implements ArgumentsProvider {
             session("SET default_transaction_isolation = 'serializable'"),
             session("SET default_transaction_isolation = 'repeatable read'"),
             session("SET default_transaction_deferrable = on", "SET synchronous_commit = off"),
-            session("SET search_path = pg_catalog, public"),
+            session("SET search_path = public, pg_catalog"),
             session("SET default_transaction_read_only = on").refused("read-only"),
             session("SET search_path = nowhere").refused("could not be created"),
             parameters("preferQueryMode=simple"),

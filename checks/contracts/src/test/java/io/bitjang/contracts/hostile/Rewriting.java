@@ -4,9 +4,14 @@ package io.bitjang.contracts.hostile;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 
@@ -36,6 +41,64 @@ public final class Rewriting {
             }
             return connection;
         });
+    }
+
+    /**
+     * A statement is answered twice, once: by a row in which one column has the value of a parameter, and by the real row.
+     *
+     * @param text what the statement contains
+     */
+    public static DataSource answeredTwice(DataSource source, String text, String column, int parameter) {
+        AtomicBoolean first = new AtomicBoolean(true);
+        return connections(
+                source,
+                connection -> returning(
+                        Connection.class,
+                        connection,
+                        (method, arguments, result) -> result instanceof PreparedStatement statement
+                                        && ((String) arguments[0]).contains(text)
+                                        && first.getAndSet(false)
+                                ? answeredTwice(statement, column, parameter)
+                                : result));
+    }
+
+    private static PreparedStatement answeredTwice(PreparedStatement statement, String column, int parameter) {
+        AtomicReference<Object> value = new AtomicReference<>();
+        return returning(PreparedStatement.class, statement, (method, arguments, result) -> {
+            if (method.equals("setString") && arguments[0].equals(parameter)) {
+                value.set(arguments[1]);
+            }
+            return result instanceof ResultSet rows ? twice(rows, column, value.get()) : result;
+        });
+    }
+
+    private static ResultSet twice(ResultSet rows, String column, Object value) throws SQLException {
+        int index = rows.findColumn(column);
+        AtomicInteger row = new AtomicInteger();
+        return (ResultSet) Proxy.newProxyInstance(
+                ResultSet.class.getClassLoader(), new Class<?>[] {ResultSet.class}, (self, method, arguments) -> {
+                    if (method.getName().equals("next") && row.incrementAndGet() == 2) {
+                        return true;
+                    }
+                    boolean forged =
+                            row.get() == 1 && method.getName().equals("getString") && arguments[0].equals(index);
+                    return forged ? value : method.invoke(rows, arguments);
+                });
+    }
+
+    private interface After {
+        Object result(String method, Object[] arguments, Object result) throws SQLException;
+    }
+
+    private static <T> T returning(Class<T> type, T target, After after) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    try {
+                        return after.result(method.getName(), arguments, method.invoke(target, arguments));
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                }));
     }
 
     private interface Change {

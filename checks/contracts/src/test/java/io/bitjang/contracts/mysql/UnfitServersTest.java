@@ -27,6 +27,33 @@ class UnfitServersTest extends OnLocks {
     }
 
     @Test
+    void a_group_with_several_primaries_is_refused_at_start() {
+        database.execute("INSTALL PLUGIN group_replication SONAME 'group_replication.so'");
+        AutoCloseable uninstall = () -> database.execute("UNINSTALL PLUGIN group_replication");
+        closing(uninstall);
+        database.execute("SET GLOBAL group_replication_group_name = 'aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa'");
+        closing(builder().build()); // a single primary is fine
+        database.execute("SET GLOBAL group_replication_single_primary_mode = OFF");
+
+        assertThatThrownBy(() -> builder().build())
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("several primaries")
+                .hasMessageContaining("single-primary mode");
+    }
+
+    @Test
+    void a_read_only_replica_is_refused_at_start() {
+        database.execute("SET GLOBAL read_only = ON");
+        AutoCloseable off = () -> database.execute("SET GLOBAL read_only = OFF");
+        closing(off);
+
+        assertThatThrownBy(() -> builder().build())
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("read-only")
+                .hasMessageContaining("primary");
+    }
+
+    @Test
     void session_locks_are_refused_on_a_read_only_replica() {
         database.execute("SET GLOBAL read_only = ON");
         AutoCloseable off = () -> database.execute("SET GLOBAL read_only = OFF");

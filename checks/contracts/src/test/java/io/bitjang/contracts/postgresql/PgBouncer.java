@@ -61,6 +61,13 @@ final class PgBouncer implements AutoCloseable {
         return bouncer;
     }
 
+    /** The same with the driver's defaults. */
+    PGSimpleDataSource carelessDataSource() {
+        PGSimpleDataSource source = dataSource();
+        source.setPrepareThreshold(5);
+        return source;
+    }
+
     /** Each connection is one of the pooler's. */
     PGSimpleDataSource dataSource() {
         PGSimpleDataSource source = new PGSimpleDataSource();

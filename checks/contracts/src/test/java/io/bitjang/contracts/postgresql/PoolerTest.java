@@ -13,6 +13,11 @@ import io.bitjang.testkit.contract.OnLocks;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -41,6 +46,34 @@ class PoolerTest extends OnLocks {
         assertThat(locks.session(name("a")).tryRun(() -> {}))
                 .as("nothing is left behind")
                 .isTrue();
+    }
+
+    @Test
+    void statements_that_the_driver_prepares_behind_a_pooler_are_noticed_at_start() throws Exception {
+        PgBouncer bouncer = closing(PgBouncer.start(database, folder, "transaction"));
+        List<String> warnings = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord entry) {
+                warnings.add(entry.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger("io.bitjang");
+        logger.addHandler(handler);
+        AutoCloseable remove = () -> logger.removeHandler(handler);
+        closing(remove);
+
+        closing(Locks.create(pool));
+        closing(Locks.create(bouncer.dataSource()));
+        assertThat(warnings).isEmpty();
+        closing(Locks.create(bouncer.carelessDataSource()));
+        assertThat(warnings).singleElement().asString().contains("PgBouncer", "prepareThreshold=0");
     }
 
     @Test
