@@ -302,7 +302,7 @@ public abstract class BadInputContract extends OnOwnTables {
         DatabaseMetaData metaData = answering(
                 DatabaseMetaData.class,
                 Map.of("getDatabaseProductName", product, "getDatabaseProductVersion", version));
-        Connection connection = answering(Connection.class, Map.of("getMetaData", metaData));
+        Connection connection = answering(Connection.class, Map.of("getMetaData", metaData, "getAutoCommit", true));
         return answering(DataSource.class, Map.of("getConnection", connection));
     }
 
