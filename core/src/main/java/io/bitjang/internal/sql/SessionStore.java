@@ -66,16 +66,8 @@ public final class SessionStore {
     }
 
     private String findSpace() {
-        if (sql.space.text().isEmpty()) {
-            return "";
-        }
-        Params params = Params.none().set("schema", tables.schema()).set("prefix", tables.prefix());
-        try (Connection connection = business.getConnection();
-                PreparedStatement statement = connection.prepareStatement(sql.space.text());
-                ResultSet row = params.bind(connection, statement, sql.space.parameters())
-                        .executeQuery()) {
-            row.next();
-            String found = row.getString(1);
+        try (Connection connection = business.getConnection()) {
+            String found = spaceOn(connection);
             if (!connection.getAutoCommit()) {
                 connection.rollback();
             }
@@ -85,10 +77,25 @@ public final class SessionStore {
         }
     }
 
+    private String spaceOn(Connection connection) throws SQLException {
+        if (sql.space.text().isEmpty()) {
+            return "";
+        }
+        Params params = Params.none().set("schema", tables.schema()).set("prefix", tables.prefix());
+        try (PreparedStatement statement = connection.prepareStatement(sql.space.text());
+                ResultSet row = params.bind(connection, statement, sql.space.parameters())
+                        .executeQuery()) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+
     /** A connection for a session; nothing was asked on it yet. */
     public SessionLink connect() {
-        // first, because it takes a connection too
-        space();
+        if (!dataSource.equals(business)) {
+            // first, because it takes a connection too
+            space();
+        }
         Connection connection = Database.open(dataSource, "No connection for session locks could be had");
         try {
             return new SessionLink(connection, sql);
@@ -105,6 +112,10 @@ public final class SessionStore {
      */
     public void open(SessionLink link) {
         link.open();
+        if (space == null) {
+            // on the link itself: it is watched, and cut if the server does not answer
+            space = link.on(this::spaceOn);
+        }
         link.on(this::requireFit);
         if (sql.dialect().mayBePooled() && !unpooled) {
             requireOwnSession(link, ThreadLocalRandom.current().nextLong());

@@ -322,6 +322,28 @@ class HiddenTransactionsTest extends OnSpring {
     }
 
     @Test
+    void read_only_transaction_of_which_the_driver_does_not_tell_the_server_is_guarded() {
+        HikariConfig config = new HikariConfig();
+        pool.copyStateTo(config);
+        config.setPoolName("careless");
+        // each driver knows one of them; H2's has no such setting and never tells
+        if (name.equals("postgresql")) {
+            config.addDataSourceProperty("readOnlyMode", "ignore");
+        } else if (!name.equals("h2")) {
+            config.addDataSourceProperty("readOnlyPropagatesToServer", "false");
+        }
+        HikariDataSource careless = closing(new HikariDataSource(config));
+        TransactionTemplate reading = start(new JdbcTransactionManager(careless));
+        reading.setReadOnly(true);
+
+        assertThat(catchThrowable(() ->
+                        accounts.locked(account, () -> reading.execute(status -> added(careless) && takenAway()))))
+                .isNotNull();
+
+        assertThat(balance()).isZero();
+    }
+
+    @Test
     void read_only_transaction_around_the_lock_that_can_write_all_the_same_is_guarded() {
         TransactionTemplate reading = start(new JdbcTransactionManager(pool));
         reading.setReadOnly(true);

@@ -4,7 +4,9 @@ package io.bitjang.spring.internal;
 import io.bitjang.LockId;
 import java.lang.reflect.Method;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,6 +37,15 @@ public final class SpringTransactions {
     private static final boolean JPA = ClassUtils.isPresent(
                     "org.springframework.orm.jpa.EntityManagerHolder", SpringTransactions.class.getClassLoader())
             && ClassUtils.isPresent("jakarta.persistence.EntityManager", SpringTransactions.class.getClassLoader());
+    private static final String MYSQL_READ_ONLY =
+            "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_read_only', 'tx_read_only')";
+
+    /** How each server is asked whether it refuses writes. */
+    private static final Map<String, String> READ_ONLY = Map.of(
+            "PostgreSQL", "SELECT current_setting('transaction_read_only')",
+            "MySQL", MYSQL_READ_ONLY,
+            "MariaDB", MYSQL_READ_ONLY);
+
     private static final @Nullable Method IS_ACTIVE =
             ReflectionUtils.findMethod(ConnectionHolder.class, "isTransactionActive");
 
@@ -118,13 +129,30 @@ public final class SpringTransactions {
         return joined == null || joined.on(SpringTransactions::refusesWrites);
     }
 
-    /** Whether the database itself refuses to write on this connection. H2 does not: its connections only say so. */
+    /**
+     * Whether the database itself refuses to write in this transaction. The server is asked: H2's connections only say that they are
+     * read-only, and so do others with settings of their drivers (readOnlyMode, readOnlyPropagatesToServer).
+     */
     public static boolean refusesWrites(Connection connection) {
         try {
-            return connection.isReadOnly()
-                    && !connection.getMetaData().getDatabaseProductName().equals("H2");
+            return connection.isReadOnly() && saysTheServer(connection);
         } catch (SQLException e) {
             throw new TransactionSystemException("The connection does not tell whether it is read-only", e);
+        }
+    }
+
+    private static boolean saysTheServer(Connection connection) throws SQLException {
+        @Nullable String question = READ_ONLY.get(connection.getMetaData().getDatabaseProductName());
+        if (question == null) {
+            return false;
+        }
+        try (Statement statement = connection.createStatement();
+                ResultSet answer = statement.executeQuery(question)) {
+            // MySQL and MariaDB answer with the name first
+            return answer.next()
+                    && "on"
+                            .equalsIgnoreCase(
+                                    answer.getString(answer.getMetaData().getColumnCount()));
         }
     }
 
