@@ -92,7 +92,7 @@ public final class SessionStore {
 
     /** A connection for a session; nothing was asked on it yet. */
     public SessionLink connect() {
-        if (!dataSource.equals(business)) {
+        if (dataSource != business) {
             // first, because it takes a connection too
             space();
         }
