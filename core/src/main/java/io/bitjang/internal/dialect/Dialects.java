@@ -34,9 +34,12 @@ public final class Dialects {
     public static Dialect detect(DataSource dataSource) {
         try (Connection connection = dataSource.getConnection()) {
             DatabaseMetaData data = connection.getMetaData();
+            String product = data.getDatabaseProductName();
+            String version = data.getDatabaseProductVersion();
+            of(product, version, false); // an unknown one is asked no more
             boolean readsWait = !connection.getAutoCommit()
                     && connection.getTransactionIsolation() == Connection.TRANSACTION_SERIALIZABLE;
-            Dialect dialect = of(data.getDatabaseProductName(), data.getDatabaseProductVersion(), readsWait);
+            Dialect dialect = of(product, version, readsWait);
             if (!(dataSource instanceof Unproven)) {
                 requireFit(connection, dialect);
             }

@@ -35,4 +35,22 @@ class DialectsTest {
                 .isThrownBy(() -> Dialects.of("H2", "1.4.200", false))
                 .withMessageContainingAll("H2 2", "1.4.200");
     }
+
+    @Test
+    void a_version_may_have_any_number_of_digits() {
+        assertThat(Dialects.of("PostgreSQL", "20261118000000000000.1", false).id())
+                .isEqualTo("postgresql");
+        assertThat(Dialects.of("MySQL", "8.0.99999999999", false).id()).isEqualTo("mysql");
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> Dialects.of("MySQL", "5.99999999999.1", false))
+                .withMessageContaining("5.99999999999.1");
+    }
+
+    @Test
+    void sessions_without_auto_commit_at_serializable_read_as_of_read_committed() {
+        assertThat(Dialects.of("MySQL", "8.0.33", true).beforeTransaction()).contains("READ COMMITTED");
+        assertThat(Dialects.of("MariaDB", "11.4.5", true).beforeTransaction()).contains("READ COMMITTED");
+        assertThat(Dialects.of("MySQL", "8.0.33", false).beforeTransaction()).isEmpty();
+        assertThat(Dialects.of("PostgreSQL", "18.1", true).beforeTransaction()).isEmpty();
+    }
 }
