@@ -113,7 +113,8 @@ final class Attempts {
             late.add(names, claim.secret(), claim.micros());
             throw failed(
                     names.get(0),
-                    "could not be taken, and what became of the attempt is not known (if it was granted, it is given back)",
+                    "could not be taken, and what became of the attempt is not known (if it was granted, it is given back"
+                            + (claim.again() == null ? ")" : ", unless its owner takes it again)"),
                     cause);
         } catch (LockException interrupted) {
             late.add(names, claim.secret(), claim.micros());
