@@ -11,18 +11,20 @@ import java.util.Set;
 
 /**
  * The local ports of this JVM's connections, by which a server's list of sessions can be narrowed to ours: a server knows the port of
- * each client, whatever the driver told it, and the kernel knows the process of each port.
+ * each client, whatever the driver told it, and the kernel knows the process of each port. Only connections to that server count: two
+ * processes may have the same port, each for a connection to another server.
  */
 final class OwnPorts {
 
     private static final int LOCAL_ADDRESS = 1;
+    private static final int REMOTE_ADDRESS = 2;
     private static final int INODE = 9;
     private static final String TIME_WAIT = " 06 ";
 
     private OwnPorts() {}
 
-    /** Empty when the operating system doesn't tell. */
-    static Optional<Set<Integer>> find() {
+    /** Those of connections to this port; empty when the operating system doesn't tell. */
+    static Optional<Set<Integer>> find(int serverPort) {
         try {
             Set<String> inodes = sockets();
             Set<Integer> ports = new HashSet<>();
@@ -35,6 +37,7 @@ final class OwnPorts {
                             .filter(line -> !line.contains(TIME_WAIT))
                             .map(line -> line.strip().split("\\s+"))
                             .filter(fields -> inodes.contains(fields[INODE]))
+                            .filter(fields -> port(fields[REMOTE_ADDRESS]) == serverPort)
                             .forEach(fields -> ports.add(port(fields[LOCAL_ADDRESS])));
                 }
             }

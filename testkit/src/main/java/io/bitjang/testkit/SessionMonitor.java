@@ -45,7 +45,7 @@ final class SessionMonitor implements AutoCloseable {
     private List<Sessions.Session> filtered(Connection by, boolean afresh) throws SQLException {
         List<Sessions.Session> all = sessions.others(by);
         if (portsAreSeen && !all.isEmpty()) {
-            Set<Integer> ports = OwnPorts.find().orElseThrow();
+            Set<Integer> ports = ownPorts();
             all = all.stream()
                     .filter(session -> ports.contains(session.clientPort()))
                     .toList();
@@ -84,7 +84,7 @@ final class SessionMonitor implements AutoCloseable {
 
     /** Behind a translated address a server sees other ports than we do; then all its sessions count as ours. */
     private boolean seesPorts(Connection watched) throws SQLException {
-        Set<Integer> ports = OwnPorts.find().orElse(Set.of());
+        Set<Integer> ports = ownPorts();
         if (ports.isEmpty()) {
             return false;
         }
@@ -92,6 +92,11 @@ final class SessionMonitor implements AutoCloseable {
         try (Connection other = database.dataSource().getConnection()) {
             return sessions.others(other).stream().anyMatch(s -> s.id() == id && ports.contains(s.clientPort()));
         }
+    }
+
+    private Set<Integer> ownPorts() {
+        boolean inThisProcess = database.jdbcUrl().startsWith("jdbc:h2:mem:");
+        return inThisProcess ? Set.of() : OwnPorts.find(database.port()).orElse(Set.of());
     }
 
     @Override

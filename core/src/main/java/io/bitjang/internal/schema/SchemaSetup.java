@@ -95,9 +95,13 @@ public final class SchemaSetup {
                 "SELECT COUNT(*) FROM (SELECT type FROM " + tables.locks()
                         + " WHERE 1 = 0 UNION ALL SELECT 'a') x WHERE x.type = 'A' OR x.type = 'a '",
                 List.of());
-        if (database.run(session -> session.query(sql, Params.none(), row -> row.getInt(1)))
-                        .get(0)
-                > 0) {
+        int alike;
+        try {
+            alike = number(sql);
+        } catch (DatabaseException e) {
+            throw unreadable("The table " + tables.locks(), e);
+        }
+        if (alike > 0) {
             throw new LockingFailException(
                     null,
                     "The table " + tables.locks()
@@ -110,15 +114,22 @@ public final class SchemaSetup {
 
     private OptionalInt version() {
         try {
-            Sql sql = new Sql("SELECT COALESCE(MAX(version), 0) FROM " + tables.version(), List.of());
-            return OptionalInt.of(database.run(session -> session.query(sql, Params.none(), row -> row.getInt(1)))
-                    .get(0));
+            return OptionalInt.of(
+                    number(new Sql("SELECT COALESCE(MAX(version), 0) FROM " + tables.version(), List.of())));
         } catch (DatabaseException e) {
             if (e.isMissingTable()) {
                 return OptionalInt.empty();
             }
-            throw new LockingFailException(
-                    null, "The version of the tables could not be read: " + e.getMessage(), e.sqlException());
+            throw unreadable("The version of the tables", e);
         }
+    }
+
+    private int number(Sql sql) {
+        return database.run(session -> session.query(sql, Params.none(), row -> row.getInt(1)))
+                .get(0);
+    }
+
+    private static LockingFailException unreadable(String what, DatabaseException e) {
+        return new LockingFailException(null, what + " could not be read: " + e.getMessage(), e.sqlException());
     }
 }

@@ -15,6 +15,9 @@ import org.springframework.core.NestedExceptionUtils;
 /** Makes the {@link Locks}; what goes wrong with that is said in words that lead to the setting. */
 final class LocksFactory {
 
+    /** How the core begins to say that a server can't be used. */
+    private static final String NOT_TRUSTED = "Locks can't be trusted here";
+
     private static final LockName NOBODY = LockName.of("bitjang", "start-up");
 
     private final BitjangProperties settings;
@@ -58,8 +61,12 @@ final class LocksFactory {
         try {
             return builder.build();
         } catch (LockException e) {
+            String why = String.valueOf(e.getMessage());
+            if (why.startsWith(NOT_TRUSTED)) {
+                throw why.contains("read-only") ? readOnly(e) : notTrusted(e);
+            }
             throw new LocksStartException(
-                    String.valueOf(e.getMessage()),
+                    why,
                     "Let Flyway or Liquibase run the script (docs/spring-boot.md, \"The tables\"), run it by hand, or set"
                             + " bitjang.schema=create.",
                     e);
@@ -104,6 +111,14 @@ final class LocksFactory {
                 "The database of the locks can't be reached: " + why + (root == cause ? "" : ": " + root.getMessage()),
                 "Start the database, or correct spring.datasource.* (address, user, password). If the locks belong to another database, name its data"
                         + " source by bitjang.data-source.",
+                cause);
+    }
+
+    private static LocksStartException notTrusted(LockException cause) {
+        return new LocksStartException(
+                String.valueOf(cause.getMessage()),
+                "Use a data source that leads to a database with such locks (bitjang.data-source; docs/databases says which),"
+                        + " or switch Bitjang off with bitjang.enabled=false.",
                 cause);
     }
 
