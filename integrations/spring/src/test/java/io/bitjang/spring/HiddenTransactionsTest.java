@@ -11,15 +11,11 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.LockManager;
 import io.bitjang.NoLockException;
 import io.bitjang.Wait;
-import java.io.PrintWriter;
 import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.SQLFeatureNotSupportedException;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
-import java.util.logging.Logger;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import net.ttddyy.dsproxy.support.ProxyDataSource;
@@ -71,60 +67,6 @@ class HiddenTransactionsTest extends OnSpring {
         @Transactional
         public <T> T session(long id, Supplier<T> body) {
             return body.get();
-        }
-    }
-
-    /** Hides what it wraps: it can't be unwrapped. */
-    static final class Opaque implements DataSource {
-        private final DataSource inside;
-
-        Opaque(DataSource inside) {
-            this.inside = inside;
-        }
-
-        @Override
-        public Connection getConnection() throws SQLException {
-            return inside.getConnection();
-        }
-
-        @Override
-        public Connection getConnection(String user, String password) throws SQLException {
-            return inside.getConnection(user, password);
-        }
-
-        @Override
-        public <T> T unwrap(Class<T> type) throws SQLException {
-            throw new SQLFeatureNotSupportedException("unwrap");
-        }
-
-        @Override
-        public boolean isWrapperFor(Class<?> type) {
-            return false;
-        }
-
-        @Override
-        public PrintWriter getLogWriter() throws SQLException {
-            return inside.getLogWriter();
-        }
-
-        @Override
-        public void setLogWriter(PrintWriter out) throws SQLException {
-            inside.setLogWriter(out);
-        }
-
-        @Override
-        public void setLoginTimeout(int seconds) throws SQLException {
-            inside.setLoginTimeout(seconds);
-        }
-
-        @Override
-        public int getLoginTimeout() throws SQLException {
-            return inside.getLoginTimeout();
-        }
-
-        @Override
-        public Logger getParentLogger() throws SQLFeatureNotSupportedException {
-            return inside.getParentLogger();
         }
     }
 
