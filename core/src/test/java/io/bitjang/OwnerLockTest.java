@@ -111,6 +111,17 @@ class OwnerLockTest extends OnH2 {
         assertThat(tryLock(other, "lee", LONG)).isTrue();
     }
 
+    @Test
+    void locks_that_ended_by_themselves_are_forgotten_when_there_are_many() {
+        for (int i = 0; i < 1001; i++) {
+            node.distLock().tryLock("job" + i, "kim", Duration.ofMillis(1));
+        }
+
+        assertThatThrownBy(() -> node.distLock().unlock("job0", "kim"))
+                .isInstanceOf(NoLockException.class)
+                .hasMessageContaining("did not take");
+    }
+
     /** The answer of the attempt and all that is tried then are lost; the lock is taken all the same. */
     private void takeWithoutKnowing() {
         loseAnswerAndStayDown();
