@@ -17,6 +17,7 @@ import org.springframework.util.ReflectionUtils;
 record Joined(Consumer<Consumer<Connection>> connection, Runnable rollbackOnly) {
 
     /** Calls it on the connection of the transaction; what it throws comes out as it is. */
+    @SuppressWarnings("NullAway") // the result is what the work has returned, null only if that may be null
     <T extends @Nullable Object> T on(Function<Connection, T> work) {
         AtomicReference<@Nullable T> result = new AtomicReference<>();
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -31,8 +32,6 @@ record Joined(Consumer<Consumer<Connection>> connection, Runnable rollbackOnly) 
         if (thrown != null) {
             ReflectionUtils.rethrowRuntimeException(thrown);
         }
-        @SuppressWarnings("NullAway") // what the work has returned
-        T returned = result.get();
-        return returned;
+        return result.get();
     }
 }
