@@ -284,7 +284,8 @@ public final class Locks implements AutoCloseable {
          *
          * @throws IllegalArgumentException if a setting is wrong, the database is not one that Bitjang knows, or the data source
          *     leads each thread to another one (Spring's {@code AbstractRoutingDataSource}): make one instance for each target
-         * @throws LockingFailException if the database can't be reached, or its tables are missing or old
+         * @throws LockingFailException if the database can't be reached, its locks can't be trusted (a cluster with several writers, a
+         *     standby, a database that only looks like one that Bitjang knows), or its tables are missing or old
          */
         public Locks build() {
             RoutingSources.refuse(dataSource);

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** The monotonic clock, and sleeping by it. No other class of the core reads a clock or sleeps. */
+/** The monotonic clock, and sleeping by it. But for {@link Clocks}, no other class of the core reads a clock or sleeps. */
 public final class Ticks {
 
     private Ticks() {}
