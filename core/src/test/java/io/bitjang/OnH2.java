@@ -219,11 +219,17 @@ public abstract class OnH2 {
 
         /** Returns when its thread waits for a lock. */
         public Job<T> untilItWaits() throws Exception {
+            return untilItIsIn("CompletableFuture.");
+        }
+
+        /** Returns when its thread is there: a part of a class and its method. */
+        public Job<T> untilItIsIn(String place) throws Exception {
             eventually(
                     "the thread waits",
                     () -> task.isDone()
                             || Arrays.stream(thread.getStackTrace())
-                                    .anyMatch(frame -> frame.getClassName().endsWith("CompletableFuture")));
+                                    .anyMatch(frame ->
+                                            (frame.getClassName() + "." + frame.getMethodName()).contains(place)));
             assertThat(task.isDone()).as("ended without waiting").isFalse();
             return this;
         }

@@ -8,14 +8,25 @@ import io.bitjang.internal.sql.Params;
 import io.bitjang.internal.sql.Sql;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Ticks;
+import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** Creates the tables, or checks that they are there. */
 public final class SchemaSetup {
 
     /** Several nodes may create them at the same moment, and some of them then fail. */
     private static final int TRIES = 10;
+
+    /**
+     * In one process they do it one after the other: H2 lets two create a view at the same moment, and its table can't be dropped any
+     * more. Who waited long enough goes on: another's database may hang.
+     */
+    private static final ReentrantLock ONE_AT_A_TIME = new ReentrantLock();
+
+    private static final Duration LONGEST_TURN = Duration.ofSeconds(10);
 
     private final Database database;
     private final Tables tables;
@@ -30,18 +41,10 @@ public final class SchemaSetup {
 
     /** Creates what is missing. */
     public void create() {
-        for (int attempt = 1; ; attempt++) {
-            OptionalInt found = version();
-            if (found.isPresent() && found.getAsInt() >= SchemaScripts.CURRENT) {
-                validate();
-                return;
-            }
+        for (int attempt = 1; version().orElse(0) < SchemaScripts.CURRENT; attempt++) {
+            boolean myTurn = takeTurn();
             try {
-                for (int version = found.orElse(0) + 1; version <= SchemaScripts.CURRENT; version++) {
-                    for (String statement : scripts.statements(version)) {
-                        database.run(session -> session.update(new Sql(statement, List.of()), Params.none()));
-                    }
-                }
+                runScripts();
             } catch (DatabaseException e) {
                 if (attempt == TRIES) {
                     throw new LockingFailException(
@@ -53,6 +56,28 @@ public final class SchemaSetup {
                             e.sqlException());
                 }
                 Ticks.pause(null, 100);
+            } finally {
+                if (myTurn) {
+                    ONE_AT_A_TIME.unlock();
+                }
+            }
+        }
+        validate();
+    }
+
+    private static boolean takeTurn() {
+        try {
+            return ONE_AT_A_TIME.tryLock(LONGEST_TURN.toSeconds(), TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private void runScripts() {
+        for (int version = version().orElse(0) + 1; version <= SchemaScripts.CURRENT; version++) {
+            for (String statement : scripts.statements(version)) {
+                database.run(session -> session.update(new Sql(statement, List.of()), Params.none()));
             }
         }
     }
