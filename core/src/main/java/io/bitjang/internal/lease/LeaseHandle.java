@@ -264,19 +264,20 @@ final class LeaseHandle extends Locked implements Lease {
         return locked(() -> state == State.AT_RISK);
     }
 
-    /** The database has confirmed that it lasts so long from the given moment. */
+    /** The database has confirmed that it lasts so long from the given moment. An answer that was overtaken says no more than that. */
     void confirm(Clocks sentAt, long nanos) {
         locked(() -> {
             deadline = Math.max(deadline, sentAt.ticks() + nanos);
-            confirmedAt = sentAt;
-            return state = isActive(state) ? State.HELD : state;
+            boolean newest = sentAt.ticks() - confirmedAt.ticks() >= 0;
+            confirmedAt = newest ? sentAt : confirmedAt;
+            return state = newest && isActive(state) ? State.HELD : state;
         });
     }
 
-    /** Not renewed, but not lost. Answers whether that is new. */
-    boolean doubt(State doubtful) {
+    /** Not renewed by what was sent then, but not lost: unless it was confirmed since. Answers whether that is new. */
+    boolean doubt(State doubtful, Clocks sentAt) {
         return locked(() -> {
-            boolean changed = isActive(state) && state != doubtful;
+            boolean changed = isActive(state) && state != doubtful && confirmedAt.ticks() - sentAt.ticks() <= 0;
             state = changed ? doubtful : state;
             return changed;
         });
@@ -330,15 +331,16 @@ final class LeaseHandle extends Locked implements Lease {
      * that the lease is over, nothing is known any more, and the database is asked.
      */
     private void askIfHostSlept() {
-        boolean doubtful = locked(() -> {
+        @Nullable
+        Clocks doubted = locked(() -> {
             long ahead = confirmedAt.wallRanAhead();
             boolean over = isActive(state) && ahead > LEAST_SLEEP && Ticks.now() - deadline + ahead >= 0;
             boolean first = over && doubtedAfter != confirmedAt;
             doubtedAfter = over ? confirmedAt : doubtedAfter;
-            return first;
+            return first ? confirmedAt : null;
         });
-        if (doubtful) {
-            engine.renewer.ask(this, "the clock ran ahead: the host may have been suspended");
+        if (doubted != null) {
+            engine.renewer.ask(this, doubted, "the clock ran ahead: the host may have been suspended");
         }
     }
 

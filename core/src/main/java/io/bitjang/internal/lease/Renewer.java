@@ -98,9 +98,9 @@ final class Renewer {
         confirmed(lease, sentAt, micros);
     }
 
-    /** Whether it is still held is in doubt: the database is asked now. */
-    void ask(LeaseHandle lease, String why) {
-        if (lease.doubt(State.UNKNOWN)) {
+    /** Whether it is still held, after it was confirmed then, is in doubt: the database is asked now. */
+    void ask(LeaseHandle lease, Clocks confirmedAt, String why) {
+        if (lease.doubt(State.UNKNOWN, confirmedAt)) {
             events.tell(
                     Kind.UNKNOWN, lease.names(), lease.fence(), lease.request().owner(), why);
         }
@@ -203,11 +203,11 @@ final class Renewer {
                         System.Logger.Level.WARNING,
                         "Renewing " + batch.size() + " leases failed, it is tried again",
                         e);
-                batch.forEach(lease -> failed(lease, e));
+                batch.forEach(lease -> failed(lease, sentAt, e));
             }
         } catch (RuntimeException e) {
             LOG.log(System.Logger.Level.WARNING, "Renewing " + batch.size() + " leases failed, it is tried again", e);
-            batch.forEach(lease -> doubt(lease, State.UNKNOWN, e.toString()));
+            batch.forEach(lease -> doubt(lease, State.UNKNOWN, sentAt, e.toString()));
         } finally {
             underWay.removeAll(batch);
             batch.stream()
@@ -228,7 +228,7 @@ final class Renewer {
             }
             confirmed(lease, sentAt, micros);
         } catch (DatabaseException e) {
-            failed(lease, e);
+            failed(lease, sentAt, e);
         }
     }
 
@@ -256,7 +256,7 @@ final class Renewer {
             if (least.toNanos() > asked / 4 * 3) {
                 confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));
             } else {
-                doubt(lease, State.AT_RISK, LOCKED);
+                doubt(lease, State.AT_RISK, sentAt, LOCKED);
             }
         }
     }
@@ -273,16 +273,16 @@ final class Renewer {
         lease.expireIfDue();
     }
 
-    private void failed(LeaseHandle lease, DatabaseException e) {
+    private void failed(LeaseHandle lease, Clocks sentAt, DatabaseException e) {
         if (e.meaning() == Meaning.BUSY) {
-            doubt(lease, State.AT_RISK, LOCKED);
+            doubt(lease, State.AT_RISK, sentAt, LOCKED);
         } else {
-            doubt(lease, State.UNKNOWN, e.getMessage());
+            doubt(lease, State.UNKNOWN, sentAt, e.getMessage());
         }
     }
 
-    private void doubt(LeaseHandle lease, State state, @Nullable String detail) {
-        if (lease.doubt(state)) {
+    private void doubt(LeaseHandle lease, State state, Clocks sentAt, @Nullable String detail) {
+        if (lease.doubt(state, sentAt)) {
             Kind kind = state == State.AT_RISK ? Kind.AT_RISK : Kind.UNKNOWN;
             events.tell(kind, lease.names(), lease.fence(), lease.request().owner(), detail);
         }

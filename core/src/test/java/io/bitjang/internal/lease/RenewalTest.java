@@ -131,6 +131,23 @@ class RenewalTest extends OnH2 {
     }
 
     @Test
+    void answer_that_was_overtaken_by_a_newer_one_changes_nothing() throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
+        Clocks now = Clocks.now();
+        Clocks beforeTheHostSlept = new Clocks(now.ticks() - 1, now.wall() - 2 * LONG.toMillis());
+        lease.confirm(now, LONG.toNanos());
+
+        lease.confirm(beforeTheHostSlept, LONG.toNanos());
+        assertThat(lease.state()).isEqualTo(State.HELD);
+
+        assertThat(lease.doubt(State.UNKNOWN, beforeTheHostSlept)).isFalse();
+        assertThat(lease.state()).isEqualTo(State.HELD);
+        assertThat(lease.doubt(State.UNKNOWN, now)).isTrue();
+        lease.confirm(beforeTheHostSlept, LONG.toNanos());
+        assertThat(lease.state()).isEqualTo(State.UNKNOWN);
+    }
+
+    @Test
     void lock_does_not_pass_on_without_a_statement_after_the_host_slept() throws Exception {
         LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
         assertThat(lease.mayHaveSlept()).isFalse();
