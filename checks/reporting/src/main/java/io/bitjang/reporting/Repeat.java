@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.reporting;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.platform.commons.JUnitException;
+import org.junit.platform.commons.support.HierarchyTraversalMode;
+import org.junit.platform.commons.support.ReflectionSupport;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
@@ -38,14 +41,10 @@ public final class Repeat implements TestExecutionListener {
     }
 
     private static int repeat(int times, List<String> names) throws ClassNotFoundException {
+        List<DiscoverySelector> selectors = new ArrayList<>();
         for (String name : names) {
-            Class.forName(name.replaceFirst("#.*", ""));
+            selectors.addAll(selectors(name));
         }
-        List<? extends DiscoverySelector> selectors = names.stream()
-                .map(name -> name.contains("#")
-                        ? DiscoverySelectors.selectMethod(name)
-                        : DiscoverySelectors.selectClass(name))
-                .toList();
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
                 .selectors(selectors)
                 .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
@@ -62,6 +61,19 @@ public final class Repeat implements TestExecutionListener {
             return 2;
         }
         return repeat.failed.isEmpty() ? 0 : 1;
+    }
+
+    /** A class, or those of its methods that have this name, whatever parameters they take. */
+    private static List<? extends DiscoverySelector> selectors(String name) throws ClassNotFoundException {
+        String[] words = name.split("#", 2);
+        Class<?> tests = Class.forName(words[0]);
+        return words.length == 1
+                ? List.of(DiscoverySelectors.selectClass(tests))
+                : ReflectionSupport.findMethods(
+                                tests, method -> method.getName().equals(words[1]), HierarchyTraversalMode.TOP_DOWN)
+                        .stream()
+                        .map(method -> DiscoverySelectors.selectMethod(tests, method))
+                        .toList();
     }
 
     @Override
