@@ -9,16 +9,8 @@ import io.bitjang.Lease;
 import io.bitjang.Lease.State;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
-import io.bitjang.OnH2;
 import io.bitjang.Wait;
-import io.bitjang.internal.dialect.Dialects;
-import io.bitjang.internal.sql.Database;
-import io.bitjang.internal.sql.SessionStore;
-import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Clocks;
-import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.work.Events;
-import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -28,169 +20,10 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.sql.DataSource;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Leases are renewed in the background, and loss is told. Leases here began in the past, so nobody waits for their time to come. */
-class RenewalTest extends OnH2 {
-
-    private static final LockName JOB = LockName.of("job");
-    private static final Duration THIRD = LONG.dividedBy(3);
-
-    private LeaseEngine engine;
-
-    @BeforeEach
-    void build() {
-        DataSource source = seen.dataSource();
-        Database database = new Database(source, Dialects.detect(source));
-        Tables tables = new Tables(null, "bitjang_");
-        Workers workers = new Workers();
-        closing(() -> workers.close(Deadline.in(Duration.ofSeconds(2))));
-        engine = new LeaseEngine(
-                database,
-                tables,
-                new SessionStore(source, source, database.dialect(), tables),
-                new Settings("node", LONG, LONG, false, true),
-                workers,
-                new Events(List.of(events::add)));
-        closing(() -> engine.close(Deadline.in(Duration.ofSeconds(2))));
-        closing(seen::up);
-        seen.reset();
-    }
-
-    private static Request request() {
-        return Request.of("node", LONG, null);
-    }
-
-    /** A grant of the database's, so long ago. */
-    private Attempts.Outcome taken(LockName name, Request request, Duration ago) throws SQLException {
-        Attempts.Outcome outcome = engine.attempt(List.of(name), request, 0);
-        assertThat(outcome.answer().granted()).isTrue();
-        set("expires_at = expires_at - " + Limits.micros(ago), name);
-        return outcome;
-    }
-
-    /** A lease for it. */
-    private LeaseHandle granted(LockName name, Request request, Attempts.Outcome outcome, Duration ago) {
-        return engine.granted(List.of(name), request, new Attempts.Outcome(outcome.answer(), ago(ago)));
-    }
-
-    private static Clocks ago(Duration ago) {
-        Clocks now = Clocks.now();
-        return new Clocks(now.ticks() - ago.toNanos(), now.wall() - ago.toMillis());
-    }
-
-    private LeaseHandle leaseOf(LockName name, Request request, Duration ago) throws SQLException {
-        return granted(name, request, taken(name, request, ago), ago);
-    }
-
-    /** It is to be renewed at once. */
-    private LeaseHandle due(LockName name) throws SQLException {
-        return leaseOf(name, request(), THIRD);
-    }
-
-    private void untilTold(Kind kind) throws Exception {
-        eventually("told " + kind, () -> told(kind) > 0);
-    }
-
-    /** The wall clock went on meanwhile, the monotonic one did not. */
-    private static void sleepsForTwiceItsTime(LeaseHandle lease) {
-        Clocks now = Clocks.now();
-        lease.seenAt(new Clocks(now.ticks(), now.wall() - 2 * LONG.toMillis()));
-    }
-
-    @Test
-    void lease_that_ended_while_the_host_slept_is_in_doubt_at_once_and_lost_when_the_database_says_so()
-            throws Exception {
-        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-        expire(JOB);
-        Gate asked = gate();
-        seen.before(sql -> asked.pass());
-
-        sleepsForTwiceItsTime(lease);
-
-        assertThat(lease.state()).isEqualTo(State.UNKNOWN);
-        assertThat(detail(Kind.UNKNOWN)).contains("suspended");
-        asked.untilReached();
-        asked.close();
-        eventually("lost", () -> lease.state() == State.LOST);
-    }
-
-    @Test
-    void answer_that_was_on_its_way_while_the_host_slept_confirms_nothing() throws Exception {
-        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-        Gate asked = gate();
-        seen.before(sql -> asked.pass());
-        Clocks now = Clocks.now();
-
-        lease.confirm(new Clocks(now.ticks(), now.wall() - 2 * LONG.toMillis()), LONG.toNanos());
-
-        assertThat(lease.state()).isEqualTo(State.UNKNOWN);
-        asked.untilReached();
-    }
-
-    @Test
-    void answer_that_was_overtaken_by_a_newer_one_changes_nothing() throws Exception {
-        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-        Clocks now = Clocks.now();
-        Clocks beforeTheHostSlept = new Clocks(now.ticks() - 1, now.wall() - 2 * LONG.toMillis());
-        lease.confirm(now, LONG.toNanos());
-
-        lease.confirm(beforeTheHostSlept, LONG.toNanos());
-        assertThat(lease.state()).isEqualTo(State.HELD);
-
-        assertThat(lease.doubt(State.UNKNOWN, beforeTheHostSlept)).isFalse();
-        assertThat(lease.state()).isEqualTo(State.HELD);
-        assertThat(lease.doubt(State.UNKNOWN, now)).isTrue();
-        lease.confirm(beforeTheHostSlept, LONG.toNanos());
-        assertThat(lease.state()).isEqualTo(State.UNKNOWN);
-    }
-
-    @Test
-    void lock_does_not_pass_on_without_a_statement_after_the_host_slept() throws Exception {
-        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-        assertThat(lease.mayHaveSlept()).isFalse();
-        seen.before(sql -> gate().pass());
-
-        sleepsForTwiceItsTime(lease);
-
-        assertThat(lease.mayHaveSlept()).isTrue();
-        assertThat(engine.passedOn(lease, new Run(lease), request()).state()).isEqualTo(State.UNKNOWN);
-    }
-
-    @Test
-    void wall_clock_that_steps_costs_a_question_and_no_lease() throws Exception {
-        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-
-        sleepsForTwiceItsTime(lease);
-        lease.state();
-
-        untilTold(Kind.RENEWED);
-        assertThat(lease.state()).isEqualTo(State.HELD);
-        assertThat(told(Kind.UNKNOWN)).isEqualTo(1);
-        assertThat(told(Kind.LOST)).isZero();
-    }
-
-    @Test
-    void wall_clock_that_goes_back_is_nobodys_concern() throws Exception {
-        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-        Clocks now = Clocks.now();
-
-        lease.seenAt(new Clocks(now.ticks(), now.wall() + LONG.toMillis()));
-
-        assertThat(lease.state()).isEqualTo(State.HELD);
-        assertThat(told()).containsExactly(Kind.ACQUIRED);
-    }
-
-    @Test
-    void to_ensure_what_is_left_of_a_lease_in_doubt_asks_the_database() throws Exception {
-        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-        expire(JOB);
-        sleepsForTwiceItsTime(lease);
-
-        assertThatThrownBy(() -> lease.ensure(Duration.ofSeconds(1))).isInstanceOf(NoLockException.class);
-    }
+/** Leases are renewed in the background, and loss is told. */
+class RenewalTest extends OnEngine {
 
     @Test
     void lease_is_renewed_for_its_whole_time_when_a_third_has_passed() throws Exception {
