@@ -29,7 +29,7 @@ class WithoutJavaScriptTest extends BrowserTest {
         open("kim", note);
         Page lee = open("lee", note);
         assertThat(lee.locator("h1")).hasText("Not saved (423)");
-        assertThat(lee.locator("#why")).containsText("kim is editing");
+        assertThat(lee.locator("#why")).containsText("kim has been editing");
     }
 
     @Test

@@ -76,7 +76,7 @@ final class Turn extends Locked {
         });
     }
 
-    /** It has come: nothing is to be left to others. */
+    /** Starts this process's turn: it may try at once. */
     void comes() {
         locked(() -> standBackUntil = Ticks.now());
     }

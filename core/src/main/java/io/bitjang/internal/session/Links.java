@@ -133,7 +133,7 @@ final class Links extends Locked {
         return locked(() -> waiting.contains(link));
     }
 
-    /** Nothing is to be had from it any more. */
+    /** Forgets a connection that is dead. */
     void forget(SessionLink link) {
         locked(() -> {
             if (!all.remove(link)) {

@@ -191,7 +191,7 @@ public final class SessionLink {
         return had;
     }
 
-    /** Nothing is to be had from it any more; false if that was known. */
+    /** Marks the connection as dead; false if it was marked before. */
     public boolean die() {
         return dead.compareAndSet(false, true);
     }

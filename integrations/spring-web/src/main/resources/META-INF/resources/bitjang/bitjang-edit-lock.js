@@ -64,7 +64,7 @@ class EditLock {
 
   get state() { return this.#state; }
 
-  /** The lock id while it is held, for a page that saves by itself. It belongs into the header Lock-Token and nowhere else. */
+  /** The lock id while it is held, for a page that saves by itself. It belongs in the header Lock-Token and nowhere else. */
   get token() { return this.#state === 'held' ? this.#token : null; }
 
   async #start() {

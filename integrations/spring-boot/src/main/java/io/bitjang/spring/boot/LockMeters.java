@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts what happens to the locks of this process, and times how long they are held. No meter has a lock's name as a tag: there
- * is no end of names. Thread-safe.
+ * Counts what happens to the locks of this process, and times how long they are held. Names of locks
+ * aren't tags: there are too many. Thread-safe.
  */
 final class LockMeters implements LockListener {
 

@@ -120,7 +120,7 @@ final class EditLockProblem extends ErrorResponseException {
                 ? "This is in use right now. Try again later."
                 : mine
                         ? "You are editing " + text(name) + " in another window or tab."
-                        : shown.owner() + " is editing " + text(name) + " since " + shown.acquiredAt() + ".";
+                        : shown.owner() + " has been editing " + text(name) + " for " + howLong(shown) + ".";
         EditLockProblem problem =
                 new EditLockProblem(HttpStatus.LOCKED, "held", "Someone is editing this", detail, null);
         ProblemDetail body = problem.getBody();
@@ -132,6 +132,18 @@ final class EditLockProblem extends ErrorResponseException {
         body.setProperty("mayTakeOver", shown != null && mayTakeOver);
         body.setProperty("note", shown == null ? null : shown.note());
         return problem.retryAfter(holder == null ? SOON : holder.remaining());
+    }
+
+    /** By the database's clock: the browser knows the reader's time of day, the server does not. */
+    private static String howLong(LockData held) {
+        if (held.acquiredAt() == null || held.expiresAt() == null) {
+            return "some time";
+        }
+        long minutes = Duration.between(held.acquiredAt(), held.expiresAt().minus(held.remaining()))
+                .toMinutes();
+        return minutes < 1
+                ? "less than a minute"
+                : minutes == 1 ? "a minute" : minutes < 120 ? minutes + " minutes" : minutes / 60 + " hours";
     }
 
     static EditLockProblem lapsed(LockName name, @Nullable String takenAwayBy) {
@@ -163,7 +175,7 @@ final class EditLockProblem extends ErrorResponseException {
                 HttpStatus.PRECONDITION_FAILED,
                 "stale-version",
                 "Your copy is old",
-                "Someone saved before you opened this. Load it again.",
+                "Someone has saved this since you loaded it. Load it again.",
                 cause);
     }
 

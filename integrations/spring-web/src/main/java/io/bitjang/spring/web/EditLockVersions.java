@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * Knows the version of what a lock protects: an optional bean of the application's. With it {@code If-Match} is checked when a
  * lock is taken and when a {@linkplain RequiresEditLock guarded handler} saves; without it a request to take a lock with {@code
- * If-Match} is refused, because ignoring it would be a lie.
+ * If-Match} is refused, because ignoring it silently would mislead.
  *
  * <p>Must be thread-safe. Inside a guarded handler's transaction it is called on that transaction's thread.
  */

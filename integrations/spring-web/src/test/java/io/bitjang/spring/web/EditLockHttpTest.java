@@ -176,7 +176,9 @@ class EditLockHttpTest {
                 .containsEntry("note", null)
                 .containsEntry("since", row().acquiredAt().toString());
         assertThat(refused.fence()).isEqualTo(taken.fence());
-        assertThat((String) refused.get("detail")).contains("kim");
+        assertThat((String) refused.get("detail"))
+                .startsWith("kim has been editing order ")
+                .endsWith(" for less than a minute.");
         assertThat(Integer.parseInt(refused.header("retry-after"))).isBetween(170, 180);
         assertThat(refused.text()).doesNotContain(TAB);
     }

@@ -156,7 +156,7 @@ class OwnHandlersTest {
     @ValueSource(strings = {"stale", "stale-translated"})
     void form_that_is_old_is_told(String what) {
         assertThat((String) thrown(kim, what).isProblem(412, "stale-version").get("detail"))
-                .startsWith("Someone saved before you opened this");
+                .startsWith("Someone has saved this since you loaded it");
     }
 
     @ParameterizedTest
