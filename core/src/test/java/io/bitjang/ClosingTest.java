@@ -158,6 +158,50 @@ class ClosingTest extends OnH2 {
         eventually("it is free", () -> other.lease("job").tryAcquire().isPresent());
     }
 
+    /** More than the threads can begin with. */
+    @Test
+    void attempts_without_a_thread_that_have_not_begun_end() throws Exception {
+        Locks brief = closing(builder().closeTimeout(Duration.ofMillis(100)).build());
+        Gate silent = gate();
+        seen.before(sql -> silent.pass());
+        List<CompletableFuture<Lease>> promises = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            promises.add(brief.lease("many" + i).acquireAsync(Wait.none()).toCompletableFuture());
+        }
+        silent.untilReached();
+
+        brief.close();
+
+        for (CompletableFuture<Lease> promise : promises) {
+            assertThatThrownBy(() -> promise.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(LockException.class);
+        }
+    }
+
+    /** The thread that completes futures in time is the whole JVM's. */
+    @Test
+    void connection_that_can_neither_be_closed_nor_cut_holds_up_nobody() throws Exception {
+        Gate stuck = gate();
+        seen.onClose(() -> {
+            if (Thread.currentThread().getName().startsWith("bitjang-aside")) {
+                stuck.pass();
+            }
+        });
+        Locks brief = closing(builder().closeTimeout(Duration.ofMillis(100)).build());
+        brief.session("job").acquire(Wait.none());
+
+        Job<String> closes = start(() -> {
+            brief.close();
+            return "closed";
+        });
+
+        stuck.untilReached();
+        assertThat(closes.result()).isEqualTo("closed");
+        assertThat(new CompletableFuture<String>()
+                        .completeOnTimeout("in time", 10, TimeUnit.MILLISECONDS)
+                        .get(20, TimeUnit.SECONDS))
+                .isEqualTo("in time");
+    }
+
     @Test
     void closing_leaves_taken_what_may_not_be_free_yet() {
         node.lease("job").notFreeBefore(LONG).acquire(Wait.none());

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -241,6 +242,44 @@ class GuardTest extends OnH2 {
         mine.commit();
         assertThat(balance()).isEqualTo(100);
         assertThat(other.manager().checkLock(lee).held()).isTrue();
+    }
+
+    /** Whoever has the row locked may be the next holder, in a transaction of their own. */
+    @Test
+    void guard_that_the_database_fails_lets_even_a_careless_commit_write_nothing() throws Exception {
+        LockId id = kim();
+        Lease lease = node.lease("job").acquire(Wait.none());
+        mine = closing(seen.dataSource().getConnection());
+        mine.setAutoCommit(false);
+
+        for (ThrowingCallable guard : List.<ThrowingCallable>of(
+                () -> node.manager().checkLock(mine, id),
+                () -> node.manager().releaseLock(mine, id),
+                () -> lease.guard(mine))) {
+            pay();
+            seen.before(sql -> {
+                throw new SQLException("Lock wait timeout exceeded", "HYT00", 50200);
+            });
+            assertThatThrownBy(guard).isInstanceOf(LockingFailException.class).hasMessageContaining("rolled back");
+            seen.up();
+            mine.commit();
+            assertThat(balance()).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void guard_of_a_closed_instance_lets_even_a_careless_commit_write_nothing() throws Exception {
+        LockId id = kim();
+        Lease lease = node.lease("job").acquire(Wait.none());
+        node.close();
+
+        for (ThrowingCallable guard :
+                List.<ThrowingCallable>of(() -> node.manager().checkLock(mine, id), () -> lease.guard(mine))) {
+            pay();
+            assertThatThrownBy(guard).isInstanceOf(IllegalStateException.class);
+            mine.commit();
+            assertThat(balance()).isEqualTo(100);
+        }
     }
 
     @Test

@@ -72,6 +72,32 @@ class LossTest extends OnH2 {
     }
 
     @Test
+    void to_write_a_lease_down_is_not_to_tell_its_holder() {
+        Lease lease = lease();
+        node.admin().forceRelease(JOB, lease.fence(), "ops", "it hangs");
+
+        assertThat(lease.toString()).contains("LOST");
+
+        assertThatThrownBy(lease::close).isInstanceOf(NoLockException.class);
+    }
+
+    /** One that takes its time would keep all other leases from being renewed. */
+    @Test
+    void listeners_are_not_told_by_the_thread_that_keeps_the_time() throws Exception {
+        Queue<String> tellers = new ConcurrentLinkedQueue<>();
+        Locks observed = closing(builder()
+                .listener(event ->
+                        tellers.add(event.kind() + " " + Thread.currentThread().getName()))
+                .build());
+        observed.lease(JOB).lasting(Duration.ofMillis(300)).acquire(Wait.none());
+        down();
+
+        eventually("it is told", () -> tellers.stream().anyMatch(teller -> teller.startsWith("LOST")));
+
+        assertThat(tellers).noneMatch(teller -> teller.contains("bitjang-timer"));
+    }
+
+    @Test
     void each_callback_is_called_once_on_a_thread_of_the_librarys_and_a_late_one_at_once() throws Exception {
         Queue<String> called = new ConcurrentLinkedQueue<>();
         Lease lease = lease();

@@ -36,6 +36,7 @@ public final class ObservedSource {
     private final AtomicInteger mostOpen = new AtomicInteger();
     private volatile Hook before = NOTHING;
     private volatile Hook after = NOTHING;
+    private volatile Runnable onClose = () -> {};
 
     ObservedSource(String url) {
         this.url = url;
@@ -61,8 +62,14 @@ public final class ObservedSource {
         after = hook;
     }
 
+    /** When a connection is to be closed, from now on. */
+    public void onClose(Runnable hook) {
+        onClose = hook;
+    }
+
     /** All goes well again. */
     public void up() {
+        onClose = () -> {};
         before = NOTHING;
         after = NOTHING;
     }
@@ -114,6 +121,9 @@ public final class ObservedSource {
             String name = method.getName();
             if (name.equals("close") || name.equals("abort")) {
                 open.remove(target);
+                if (name.equals("close")) {
+                    onClose.run();
+                }
             } else if (name.startsWith("set") || name.equals("commit") || name.equals("rollback")) {
                 settings.add(name);
             }

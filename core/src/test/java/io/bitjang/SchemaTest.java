@@ -2,7 +2,9 @@
 package io.bitjang;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -35,5 +37,21 @@ class SchemaTest extends OnH2 {
         assertThat(views).hasValue(1);
         execute("DROP VIEW new_locks_view");
         execute("DROP TABLE new_locks");
+    }
+
+    @Test
+    void tables_that_are_created_but_not_seen_are_tried_for_a_while_and_then_refused() {
+        AtomicInteger looks = new AtomicInteger();
+        seen.before(sql -> {
+            if (sql.startsWith("SELECT COALESCE(MAX(version)")) {
+                looks.incrementAndGet();
+                throw new SQLException("Table not found, as on a replica", "42S02", 42102);
+            }
+        });
+
+        assertThatThrownBy(() -> builder().tablePrefix("new_").build())
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("replica");
+        assertThat(looks.get()).isLessThan(30);
     }
 }

@@ -22,6 +22,12 @@ public interface Dialect {
     /** A text that a wrong character set, or a careless driver, would change. */
     String SAMPLE = "a\u00e9\u65e5\ud83d\ude00\\'";
 
+    /** The fact whether the driver believes that its connection commits by itself: ON or OFF. */
+    String DRIVERS_AUTO_COMMIT = "driver: auto-commit";
+
+    /** The fact which isolation level the driver believes in, as a number of JDBC's. */
+    String DRIVERS_ISOLATION = "driver: isolation";
+
     /**
      * Asked on one connection when an instance is made, in this order; each answers with rows of a name and a value. A question mark
      * stands for {@link #SAMPLE}.

@@ -36,17 +36,21 @@ public final class Dialects {
             DatabaseMetaData data = connection.getMetaData();
             String product = data.getDatabaseProductName();
             String version = data.getDatabaseProductVersion();
-            of(product, version, false); // an unknown one is asked no more
-            boolean readsWait = !connection.getAutoCommit()
-                    && connection.getTransactionIsolation() == Connection.TRANSACTION_SERIALIZABLE;
-            Dialect dialect = of(product, version, readsWait);
+            Dialect dialect = of(product, version, false); // an unknown one is asked no more
+            boolean autoCommit = connection.getAutoCommit();
+            Map<String, String> facts = new HashMap<>();
+            facts.put(Dialect.DRIVERS_AUTO_COMMIT, autoCommit ? "ON" : "OFF");
+            boolean serializable = connection.getTransactionIsolation() == Connection.TRANSACTION_SERIALIZABLE;
+            facts.put(Dialect.DRIVERS_ISOLATION, String.valueOf(connection.getTransactionIsolation()));
             if (!(dataSource instanceof Unproven)) {
-                requireFit(connection, dialect);
+                requireFit(connection, dialect, facts);
             }
-            if (!connection.getAutoCommit()) {
+            if (!autoCommit) {
                 connection.rollback();
             }
-            return dialect;
+            // someone may have set it without the driver's knowledge
+            boolean readsWait = !autoCommit && (serializable || facts.containsValue("SERIALIZABLE"));
+            return of(product, version, readsWait);
         } catch (SQLException e) {
             throw new LockingFailException(null, "The database could not be asked what it is: " + e.getMessage(), e);
         }
@@ -96,8 +100,9 @@ public final class Dialects {
         return new BigInteger(digits).min(BigInteger.valueOf(Integer.MAX_VALUE)).intValue();
     }
 
-    private static void requireFit(Connection connection, Dialect dialect) throws SQLException {
-        Map<String, String> facts = new HashMap<>();
+    private static void requireFit(Connection connection, Dialect dialect, Map<String, String> facts)
+            throws SQLException {
+        requireFit(dialect, facts);
         for (String question : dialect.questions()) {
             int known = facts.size();
             try (PreparedStatement statement = connection.prepareStatement(question)) {
@@ -114,15 +119,19 @@ public final class Dialects {
                 throw new LockingFailException(
                         null, "The database does not answer '" + question + "': is there a limit of rows?", null);
             }
-            Lookalikes.refuse(dialect.id(), facts);
-            @Nullable String reason = dialect.unfit(facts);
-            if (reason != null) {
-                throw new LockingFailException(null, "Locks can't be trusted here: " + reason, null);
-            }
+            requireFit(dialect, facts);
         }
         @Nullable String notice = dialect.notice(connection, facts);
         if (notice != null) {
             LOG.log(System.Logger.Level.WARNING, notice);
+        }
+    }
+
+    private static void requireFit(Dialect dialect, Map<String, String> facts) {
+        Lookalikes.refuse(dialect.id(), facts);
+        @Nullable String reason = dialect.unfit(facts);
+        if (reason != null) {
+            throw new LockingFailException(null, "Locks can't be trusted here: " + reason, null);
         }
     }
 }

@@ -24,7 +24,10 @@ final class H2Dialect implements Dialect {
 
     @Override
     public @Nullable String unfit(Map<String, String> facts) {
-        return null;
+        return String.valueOf(Connection.TRANSACTION_READ_UNCOMMITTED).equals(facts.get(DRIVERS_ISOLATION))
+                ? "at READ UNCOMMITTED a statement of H2's sees what it writes itself, and takes a free lock for a held one."
+                        + " Use READ COMMITTED"
+                : null;
     }
 
     @Override

@@ -44,7 +44,8 @@ abstract class MySqlFamily implements Dialect {
                 "SELECT 'sample', HEX(CONVERT(? USING utf8mb4))",
                 "SELECT 'echo', CONVERT(? USING utf8mb4)",
                 "SELECT 'moved', ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 5",
-                "SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_read_only', 'transaction_read_only')");
+                "SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_read_only', 'transaction_read_only', 'autocommit',"
+                        + " 'completion_type', 'tx_isolation', 'transaction_isolation')");
     }
 
     @Override
@@ -64,6 +65,10 @@ abstract class MySqlFamily implements Dialect {
         if (isOn(facts, "tx_read_only") || isOn(facts, "transaction_read_only")) {
             return "the session is read-only (transaction_read_only). Give the locks a data source that may write";
         }
+        @Nullable String session = unfitSession(facts);
+        if (session != null) {
+            return session;
+        }
         if (isOn(facts, "log_bin") && "STATEMENT".equals(facts.get("binlog_format"))) {
             return "its replicas repeat statements (binlog_format=STATEMENT), with other row locks and another clock, and so"
                     + " other holders. Set binlog_format to ROW or MIXED";
@@ -77,6 +82,23 @@ abstract class MySqlFamily implements Dialect {
         }
         return "1".equals(facts.get("moved"))
                 ? "this session's clock is not the server's: someone has SET timestamp. Remove it from the pool's first statements"
+                : null;
+    }
+
+    /** What a pool's first statement may have set. */
+    private static @Nullable String unfitSession(Map<String, String> facts) {
+        String believed = facts.getOrDefault(DRIVERS_AUTO_COMMIT, "ON");
+        if (!facts.getOrDefault("autocommit", believed).equals(believed)) {
+            return "the session's autocommit is " + facts.get("autocommit")
+                    + ", and the driver does not know it. Leave it"
+                    + " to the pool's auto-commit setting, not to a statement";
+        }
+        String completion = facts.getOrDefault("completion_type", "NO_CHAIN");
+        boolean serializable = facts.containsValue("SERIALIZABLE") && believed.equals("OFF");
+        return completion.equals("RELEASE") || completion.equals("CHAIN") && serializable
+                ? "completion_type is " + completion
+                        + ": every commit ends the connection, or begins the next transaction"
+                        + " before its isolation level can be set. Set it to NO_CHAIN"
                 : null;
     }
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** PostgreSQL 13 and later. */
 final class PostgresDialect implements Dialect {
 
-    private static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    private static final String NOW = "(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint";
 
     /** By the time at which the statement began, which is one for all columns: the clock itself moves from one to the next. */
     private static final String AGAIN =
@@ -27,6 +27,7 @@ final class PostgresDialect implements Dialect {
                 "SELECT 'version', version()",
                 "SELECT 'in_recovery', pg_is_in_recovery()::text UNION ALL"
                         + " SELECT 'read_only', current_setting('transaction_read_only') UNION ALL"
+                        + " SELECT 'synchronous_commit', current_setting('synchronous_commit') UNION ALL"
                         + " SELECT 'backend', pg_backend_pid()::text",
                 // a lock that the server says it gave, but does not know of, is a stub; null if another is asking just
                 // now
@@ -41,6 +42,10 @@ final class PostgresDialect implements Dialect {
         }
         if ("0".equals(facts.get("advisory"))) {
             return "this server gives advisory locks that it does not keep, so it is not PostgreSQL itself";
+        }
+        if ("off".equals(facts.get("synchronous_commit"))) {
+            return "synchronous_commit is off, so a server that crashes forgets whom it has granted a lock. Switch it on for"
+                    + " the locks' data source (options=-c%20synchronous_commit=on in its address)";
         }
         return "on".equals(facts.get("read_only"))
                 ? "the session is read-only (default_transaction_read_only). Give the locks a data source that may write"

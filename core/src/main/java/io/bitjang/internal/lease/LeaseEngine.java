@@ -29,8 +29,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
@@ -57,6 +59,10 @@ public final class LeaseEngine {
     private final Waiting waiting;
     final Releases releases;
     private final Map<LockName, LeaseHandle> heldHere = new ConcurrentHashMap<>();
+
+    /** Those of whom one attempt is made on another thread; they stand in no queue. */
+    private final Set<LeaseWaiter> attemptedOnce = ConcurrentHashMap.newKeySet();
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Over a database whose tables are there. */
@@ -104,6 +110,15 @@ public final class LeaseEngine {
     void requireOpen() {
         if (closed.get()) {
             throw new IllegalStateException("This Locks is closed");
+        }
+    }
+
+    /** The same for a caller's transaction, which is rolled back if it is too late. */
+    void requireOpenFor(Connection connection) {
+        try {
+            requireOpen();
+        } catch (IllegalStateException e) {
+            throw GuardSql.refuse(connection, e);
         }
     }
 
@@ -250,7 +265,10 @@ public final class LeaseEngine {
             }
         });
         if (wait.equals(Wait.none())) {
+            attemptedOnce.add(waiter);
+            waiter.result().whenComplete((lease, reason) -> attemptedOnce.remove(waiter));
             workers.execute(() -> attemptOnce(waiter));
+            failIfClosed(waiter);
             return promise;
         }
         if (!waiter.deadline().isNever()) {
@@ -291,7 +309,7 @@ public final class LeaseEngine {
                 lease.notHeld();
                 throw e;
             } catch (DatabaseException e) {
-                throw Attempts.failed(name, "could not be guarded", e);
+                throw Attempts.failed(name, "could not be guarded, the transaction was rolled back", e);
             }
         }
     }
@@ -308,15 +326,16 @@ public final class LeaseEngine {
         late.addHeld(lease.names(), lease.key().secret(), lease.request().duration(), 0);
     }
 
-    /** A handle says that it was lost. */
-    void lost(LeaseHandle lease, String reason) {
+    /** A handle says that it was lost; the listeners hear of it where they are told. */
+    void lost(LeaseHandle lease, String reason, Executor telling) {
         renewer.remove(lease);
         lease.names().forEach(name -> heldHere.remove(name, lease));
         if (lease.names().size() > 1) {
             // one of them is gone: the others must not stay taken
             late.addHeld(lease.names(), lease.key().secret(), lease.request().duration(), 0);
         }
-        events.tell(Kind.LOST, lease.names(), lease.fence(), lease.request().owner(), reason);
+        telling.execute(() -> events.tell(
+                Kind.LOST, lease.names(), lease.fence(), lease.request().owner(), reason));
         workers.execute(() -> waiting.kick(lease.names()));
     }
 
@@ -373,6 +392,7 @@ public final class LeaseEngine {
             return;
         }
         waiting.failAll(closing());
+        attemptedOnce.forEach(waiter -> waiter.fail(closing()));
         releases.releaseAll(
                 renewer.leases().stream().filter(LeaseHandle::endQuietly).toList(), end);
         bell.close(end);
@@ -382,9 +402,13 @@ public final class LeaseEngine {
         return new LockException(null, "This Locks was closed", null);
     }
 
-    /** Whoever came while it was being closed is not left waiting. */
     private void enqueue(LeaseWaiter waiter) {
         waiting.enqueue(waiter);
+        failIfClosed(waiter);
+    }
+
+    /** Whoever came while it was being closed is not left waiting. */
+    private void failIfClosed(LeaseWaiter waiter) {
         if (closed.get()) {
             waiter.fail(closing());
         }

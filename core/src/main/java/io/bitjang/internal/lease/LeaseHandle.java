@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -103,18 +104,18 @@ final class LeaseHandle extends Locked implements Lease {
 
     @Override
     public Duration remaining() {
-        return isHeld() ? Duration.ofNanos(Math.max(0, deadline() - Ticks.now())) : Duration.ZERO;
+        return isHeld() ? Duration.ofNanos(Math.max(0, nanosLeft())) : Duration.ZERO;
     }
 
     @Override
     public void ensure(Duration atLeast) {
         Limits.duration("time to ensure", atLeast);
         requireActive();
-        if (state() != State.UNKNOWN && deadline() - Ticks.now() >= atLeast.toNanos()) {
+        if (state() != State.UNKNOWN && nanosLeft() >= atLeast.toNanos()) {
             return;
         }
         renew();
-        if (deadline() - Ticks.now() < atLeast.toNanos()) {
+        if (nanosLeft() < atLeast.toNanos()) {
             throw new NoLockException(
                     name(),
                     name() + " can't be held for " + atLeast + ": a lease of it lasts " + request.duration(),
@@ -132,8 +133,8 @@ final class LeaseHandle extends Locked implements Lease {
     @Override
     public void guard(Connection connection) {
         Objects.requireNonNull(connection, "connection");
-        engine.requireOpen();
         engine.guard.requireTransaction(connection);
+        engine.requireOpenFor(connection);
         if (!isHeld()) {
             throw GuardSql.refuse(connection, notHeld());
         }
@@ -158,11 +159,10 @@ final class LeaseHandle extends Locked implements Lease {
     @Override
     public void close() {
         expireIfDue();
-        if (locked(() -> state == State.LOST && !told)) {
-            throw notHeld();
-        }
         if (endQuietly()) {
             engine.release(this);
+        } else if (locked(() -> state == State.LOST && !told)) {
+            throw notHeld();
         }
     }
 
@@ -186,7 +186,8 @@ final class LeaseHandle extends Locked implements Lease {
 
     @Override
     public String toString() {
-        return "Lease[" + names + " #" + fence() + " " + state() + "]";
+        // not state(): whoever only writes it down has not told the holder
+        return "Lease[" + names + " #" + fence() + " " + locked(() -> state) + "]";
     }
 
     GrantKey key() {
@@ -224,7 +225,17 @@ final class LeaseHandle extends Locked implements Lease {
 
     /** Whether the host may have been suspended since. */
     boolean mayHaveSlept() {
-        return seenAt().wallRanAhead() > LEAST_SLEEP;
+        return slept() > 0;
+    }
+
+    /** How long the host may have been suspended since: the monotonic clock does not count that. */
+    private long slept() {
+        long ahead = seenAt().wallRanAhead();
+        return ahead > LEAST_SLEEP ? ahead : 0;
+    }
+
+    private long nanosLeft() {
+        return deadline() - Ticks.now() - slept();
     }
 
     long acquiredAt() {
@@ -264,13 +275,17 @@ final class LeaseHandle extends Locked implements Lease {
         return locked(() -> state == State.AT_RISK);
     }
 
-    /** The database has confirmed that it lasts so long from the given moment. An answer that was overtaken says no more than that. */
-    void confirm(Clocks sentAt, long nanos) {
-        locked(() -> {
+    /**
+     * The database has confirmed that it lasts so long from the given moment. An answer that was overtaken says no more than that. Answers
+     * whether it was not.
+     */
+    boolean confirm(Clocks sentAt, long nanos) {
+        return locked(() -> {
             deadline = Math.max(deadline, sentAt.ticks() + nanos);
             boolean newest = sentAt.ticks() - confirmedAt.ticks() >= 0;
             confirmedAt = newest ? sentAt : confirmedAt;
-            return state = newest && isActive(state) ? State.HELD : state;
+            state = newest && isActive(state) ? State.HELD : state;
+            return newest;
         });
     }
 
@@ -285,16 +300,16 @@ final class LeaseHandle extends Locked implements Lease {
 
     /** Lost, for ever. The holder is told by callback, if there is one, by state and by exception. */
     void lose(String reason) {
-        end(LeaseHandle::isActive, reason);
+        end(LeaseHandle::isActive, reason, Runnable::run);
     }
 
     /** It turned out at the release that it had been lost before. */
     NoLockException loseAtRelease(String reason) {
-        end(before -> before == State.RELEASED, reason);
+        end(before -> before == State.RELEASED, reason, Runnable::run);
         return notHeld();
     }
 
-    private boolean end(Predicate<State> from, String reason) {
+    private boolean end(Predicate<State> from, String reason, Executor telling) {
         boolean ended = locked(() -> {
             boolean ends = from.test(state);
             state = ends ? State.LOST : state;
@@ -303,7 +318,7 @@ final class LeaseHandle extends Locked implements Lease {
             return ends;
         });
         if (ended) {
-            engine.lost(this, reason);
+            engine.lost(this, reason, telling);
             locked(() -> List.copyOf(callbacks))
                     .forEach(callback -> toCall.add(engine.workers, () -> callback.accept(this)));
         }
@@ -312,7 +327,12 @@ final class LeaseHandle extends Locked implements Lease {
 
     /** The deadline has passed: whoever looks first says so. */
     void expireIfDue() {
-        askIfHostSlept();
+        expireIfDue(Runnable::run);
+    }
+
+    /** The same; the listeners are told there. */
+    void expireIfDue(Executor telling) {
+        askIfHostSlept(telling);
         if (!locked(() -> isActive(state) && Ticks.now() - deadline >= 0)) {
             return;
         }
@@ -320,7 +340,7 @@ final class LeaseHandle extends Locked implements Lease {
         boolean held = maxHold != null && Ticks.now() - acquiredAt >= maxHold.toNanos();
         String reason =
                 held ? "it reached its maximum hold of " + maxHold : "it expired: it could not be renewed in time";
-        if (end(LeaseHandle::isActive, reason)) {
+        if (end(LeaseHandle::isActive, reason, telling)) {
             // a renewal whose answer came too late may have prolonged it: nobody has it, so nobody must wait for it
             engine.releaseLater(this);
         }
@@ -330,7 +350,7 @@ final class LeaseHandle extends Locked implements Lease {
      * The monotonic clock stands still while the host is suspended, the wall clock does not, but may step for other reasons. If it says
      * that the lease is over, nothing is known any more, and the database is asked.
      */
-    private void askIfHostSlept() {
+    private void askIfHostSlept(Executor telling) {
         @Nullable
         Clocks doubted = locked(() -> {
             long ahead = confirmedAt.wallRanAhead();
@@ -340,7 +360,7 @@ final class LeaseHandle extends Locked implements Lease {
             return first ? confirmedAt : null;
         });
         if (doubted != null) {
-            engine.renewer.ask(this, doubted, "the clock ran ahead: the host may have been suspended");
+            engine.renewer.ask(this, doubted, "the clock ran ahead: the host may have been suspended", telling);
         }
     }
 

@@ -140,12 +140,13 @@ public final class OfflineLocks implements LockManager {
 
     private LockRow pin(Connection connection, LockId lockId) {
         Objects.requireNonNull(connection, "connection");
-        GrantKey key = open(lockId);
         engine.guard.requireTransaction(connection);
+        GrantKey key = GrantKey.of(Objects.requireNonNull(lockId, "lockId"));
+        engine.requireOpenFor(connection);
         try {
             return engine.guard.pin(connection, key);
         } catch (DatabaseException e) {
-            throw Attempts.failed(key.name(), "could not be guarded", e);
+            throw Attempts.failed(key.name(), "could not be guarded, the transaction was rolled back", e);
         }
     }
 
@@ -165,7 +166,7 @@ public final class OfflineLocks implements LockManager {
                         new NoLockException(key.name(), key.name() + " is not held under this lock id any more", null));
             }
         } catch (DatabaseException e) {
-            throw Attempts.failed(key.name(), "could not be released", e);
+            throw Attempts.failed(key.name(), "could not be released, the transaction was rolled back", e);
         }
     }
 

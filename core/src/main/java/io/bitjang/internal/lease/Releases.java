@@ -184,7 +184,7 @@ final class Releases {
         try {
             settled |= active && store.settle(lease.name(), lease.key().secret(), lease.fence());
         } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.DEBUG, lease + ": its fence could not be written down", e);
+            LOG.log(System.Logger.Level.DEBUG, lease.name() + ": its fence could not be written down", e);
         }
         if (!settled) {
             settleSoon(run, active ? null : lease);

@@ -13,6 +13,7 @@ import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Alarm;
+import io.bitjang.internal.work.Callbacks;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,9 @@ final class Renewer {
     private final Set<LeaseHandle> underWay = ConcurrentHashMap.newKeySet();
 
     private final Alarm alarm;
+
+    /** What the thread that keeps the time has to tell the listeners: they may take long, and it must not. */
+    private final Callbacks toTell = new Callbacks();
 
     Renewer(LockStore store, OwnRow ownRow, Attempts attempts, Workers workers, Events events) {
         this.store = store;
@@ -99,10 +104,10 @@ final class Renewer {
     }
 
     /** Whether it is still held, after it was confirmed then, is in doubt: the database is asked now. */
-    void ask(LeaseHandle lease, Clocks confirmedAt, String why) {
+    void ask(LeaseHandle lease, Clocks confirmedAt, String why, Executor telling) {
         if (lease.doubt(State.UNKNOWN, confirmedAt)) {
-            events.tell(
-                    Kind.UNKNOWN, lease.names(), lease.fence(), lease.request().owner(), why);
+            telling.execute(() -> events.tell(
+                    Kind.UNKNOWN, lease.names(), lease.fence(), lease.request().owner(), why));
         }
         if (nextAt.replace(lease, Ticks.now()) != null) {
             alarm.setTo(Ticks.now());
@@ -127,7 +132,7 @@ final class Renewer {
         List<LeaseHandle> soon = new ArrayList<>();
         for (Map.Entry<LeaseHandle, Long> entry : nextAt.entrySet()) {
             LeaseHandle lease = entry.getKey();
-            lease.expireIfDue();
+            lease.expireIfDue(news -> toTell.add(workers, news));
             if (!lease.active()) {
                 nextAt.remove(lease);
             } else if (!underWay.contains(lease)) {
@@ -262,8 +267,8 @@ final class Renewer {
     }
 
     private void confirmed(LeaseHandle lease, Clocks sentAt, long micros) {
-        lease.confirm(sentAt, TimeUnit.MICROSECONDS.toNanos(micros));
-        if (nextAt.containsKey(lease)) {
+        boolean newest = lease.confirm(sentAt, TimeUnit.MICROSECONDS.toNanos(micros));
+        if (newest && nextAt.containsKey(lease)) {
             boolean last = maxHoldEnds(lease) - sentAt.ticks() <= TimeUnit.MICROSECONDS.toNanos(micros);
             schedule(lease, last ? lease.deadline() : sentAt.ticks() + third(lease));
             events.tell(

@@ -137,7 +137,7 @@ final class SessionGate implements Bell {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        open.filter(each -> !each.isClosed()).ifPresent(SessionLink::abort);
+        open.filter(each -> !each.isClosed()).ifPresent(each -> engine.workers.aside(each::abort));
     }
 
     private void run() {

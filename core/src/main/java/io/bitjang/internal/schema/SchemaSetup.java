@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /** Creates the tables, or checks that they are there. */
 public final class SchemaSetup {
@@ -41,28 +42,50 @@ public final class SchemaSetup {
 
     /** Creates what is missing. */
     public void create() {
-        for (int attempt = 1; version().orElse(0) < SchemaScripts.CURRENT; attempt++) {
-            boolean myTurn = takeTurn();
-            try {
-                runScripts();
-            } catch (DatabaseException e) {
-                if (attempt == TRIES) {
-                    throw new LockingFailException(
-                            null,
-                            "The tables could not be created (" + e.getMessage() + "). Run the script "
-                                    + scripts.path(SchemaScripts.CURRENT)
-                                    + " from the jar of bitjang-core by hand" + scripts.renaming()
-                                    + ", and set the schema mode to validate.",
-                            e.sqlException());
-                }
-                Ticks.pause(null, 100);
-            } finally {
-                if (myTurn) {
-                    ONE_AT_A_TIME.unlock();
-                }
+        @Nullable DatabaseException failure = null;
+        for (int attempt = 0; version().orElse(0) < SchemaScripts.CURRENT; attempt++) {
+            if (attempt == TRIES) {
+                throw failure == null ? notSeen() : notCreated(failure);
             }
+            if (attempt > 0) {
+                Ticks.pause(null, 100);
+            }
+            failure = tryToCreate();
         }
         validate();
+    }
+
+    private @Nullable DatabaseException tryToCreate() {
+        boolean myTurn = takeTurn();
+        try {
+            runScripts();
+            return null;
+        } catch (DatabaseException e) {
+            return e;
+        } finally {
+            if (myTurn) {
+                ONE_AT_A_TIME.unlock();
+            }
+        }
+    }
+
+    private LockingFailException notCreated(DatabaseException e) {
+        return new LockingFailException(
+                null,
+                "The tables could not be created (" + e.getMessage() + "). Run the script "
+                        + scripts.path(SchemaScripts.CURRENT)
+                        + " from the jar of bitjang-core by hand" + scripts.renaming()
+                        + ", and set the schema mode to validate.",
+                e.sqlException());
+    }
+
+    private LockingFailException notSeen() {
+        return new LockingFailException(
+                null,
+                "The tables were created, but " + tables.version()
+                        + " does not show it. Does this data source read from"
+                        + " a replica? Locks need one that reads and writes on the same server.",
+                null);
     }
 
     private static boolean takeTurn() {

@@ -41,6 +41,10 @@ public final class SessionEngine {
     private static final Duration POLL = Duration.ofMillis(25);
 
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
+
+    /** How long cutting connections may take when everything is closed. */
+    private static final Duration CUTTING = Duration.ofMillis(500);
+
     private static final Duration AFTER_FAILURE = Duration.ofMillis(200);
 
     private final SessionStore store;
@@ -356,7 +360,10 @@ public final class SessionEngine {
         events.tell(kind, List.of(name), 0, settings.owner(), detail);
     }
 
-    /** Gives back all locks, fails those who wait, closes the connections; what does not answer until then is cut. */
+    /**
+     * Gives back all locks, fails those who wait, closes the connections; what does not answer until then is cut. A connection that can't
+     * even be cut is left to itself soon after.
+     */
     public CompletableFuture<Void> close(Deadline end) {
         if (!closed.compareAndSet(false, true)) {
             return CompletableFuture.completedFuture(null);
@@ -371,13 +378,16 @@ public final class SessionEngine {
             links.forget(link);
             closing.add(CompletableFuture.runAsync(waits ? link::abort : link::close, workers::aside)
                     .completeOnTimeout(null, end.remainingNanos(), TimeUnit.NANOSECONDS)
-                    .thenRun(() -> {
-                        if (!link.isClosed()) {
-                            link.abort();
-                        }
-                    }));
+                    .thenRunAsync(
+                            () -> {
+                                if (!link.isClosed()) {
+                                    link.abort();
+                                }
+                            },
+                            workers::aside));
         }
-        return CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new));
+        return CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
+                .completeOnTimeout(null, end.remainingNanos() + CUTTING.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     static LockingFailException failed(LockName name, String what, DatabaseException e) {

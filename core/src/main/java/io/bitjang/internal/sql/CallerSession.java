@@ -21,6 +21,7 @@ public final class CallerSession {
     private final SessionStatements sql;
     private final List<Object> taken = new ArrayList<>();
     private @Nullable Throwable spoiledBy;
+    private boolean mustEnd;
 
     CallerSession(Connection connection, SessionStatements sql) {
         this.connection = connection;
@@ -30,7 +31,7 @@ public final class CallerSession {
     /** Takes the lock if it is free. */
     public boolean attempt(Object key) {
         if (sql.shares()) {
-            return took(key, ask(freedByTheDatabase() ? sql.attemptInTransaction : sql.attempt, key));
+            return take(freedByTheDatabase() ? sql.attemptInTransaction : sql.attempt, key);
         }
         // no row: one of our own, which the transaction has locked by inserting it
         return took(key, ask(sql.attempt, key) || update(sql.prepare, key) > 0);
@@ -38,7 +39,33 @@ public final class CallerSession {
 
     /** Waits for a second at most, where the server can without a change of the transaction's settings. */
     public boolean await(Object key) {
-        return took(key, ask(sql.await, key));
+        return take(sql.await, key);
+    }
+
+    private boolean take(Sql statement, Object key) {
+        try {
+            return took(key, ask(statement, key));
+        } catch (DatabaseException e) {
+            if (!freedByTheDatabase()) {
+                disown(key);
+            }
+            throw e;
+        }
+    }
+
+    /** The answer that never came may have been yes. */
+    private void disown(Object key) {
+        if (taken.contains(key)) {
+            // how often the session has it can't be asked
+            mustEnd = true;
+            return;
+        }
+        try {
+            ask(sql.release, key);
+        } catch (DatabaseException e) {
+            LOG.log(System.Logger.Level.DEBUG, "A lock may be left on a session, which is ended", e);
+            endSession();
+        }
     }
 
     private boolean took(Object key, boolean yes) {
@@ -97,12 +124,16 @@ public final class CallerSession {
         List<Object> keys = freedByTheDatabase() ? List.of() : List.copyOf(taken);
         taken.clear();
         try {
-            if (keys.stream().allMatch(key -> ask(sql.release, key))) {
+            if (keys.stream().allMatch(key -> ask(sql.release, key)) && !mustEnd) {
                 return;
             }
         } catch (DatabaseException e) {
             LOG.log(System.Logger.Level.DEBUG, "A lock could not be given back, its session is ended", e);
         }
+        endSession();
+    }
+
+    private void endSession() {
         try {
             connection.abort(Runnable::run);
         } catch (Throwable e) {

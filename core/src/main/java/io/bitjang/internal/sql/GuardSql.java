@@ -32,7 +32,7 @@ public final class GuardSql {
         this.sql = sql;
     }
 
-    /** Refuses a transaction that could not be guarded. */
+    /** Refuses a transaction that could not be guarded; one that is open is rolled back. */
     public void requireTransaction(Connection connection) {
         try {
             if (connection.getAutoCommit()) {
@@ -42,11 +42,13 @@ public final class GuardSql {
             OptionalInt unproven = database.dialect().isolationOfManySnapshots();
             // asked only where it matters: elsewhere asking may cost a round trip
             if (unproven.isPresent() && unproven.getAsInt() == connection.getTransactionIsolation()) {
-                throw new IllegalStateException(
-                        "A guard can't prove at this isolation level that all that the transaction"
-                                + " has read is younger than the grant: "
-                                + database.dialect().id()
-                                + " takes a snapshot of each table by itself. Use READ COMMITTED or SERIALIZABLE.");
+                throw refuse(
+                        connection,
+                        new IllegalStateException(
+                                "A guard can't prove at this isolation level that all that the transaction"
+                                        + " has read is younger than the grant: "
+                                        + database.dialect().id()
+                                        + " takes a snapshot of each table by itself. Use READ COMMITTED or SERIALIZABLE."));
             }
         } catch (SQLException e) {
             throw new IllegalStateException("The connection is not usable: " + e.getMessage(), e);
@@ -67,7 +69,8 @@ public final class GuardSql {
                 // a deadlock, or at REPEATABLE READ: the row has changed since the snapshot
                 throw whyNot(connection, key, e);
             }
-            throw e;
+            // whoever has the row locked may be the next holder
+            throw refuse(connection, e);
         }
         if (rows.isEmpty()) {
             throw whyNot(connection, key, null);
@@ -82,12 +85,16 @@ public final class GuardSql {
     /** Frees the lock with the caller's transaction; false if it is not held under this key. */
     public boolean release(Connection connection, GrantKey key) {
         Params params = Params.of(key.name()).set("lockId", key.secret()).set("mark", 0);
-        return database.on(connection, session -> session.number(sql.releaseWithCaller, params))
-                .isPresent();
+        try {
+            return database.on(connection, session -> session.number(sql.releaseWithCaller, params))
+                    .isPresent();
+        } catch (DatabaseException e) {
+            throw refuse(connection, e);
+        }
     }
 
     /** Rolls the caller's transaction back and returns the reason, to be thrown. */
-    public static <E extends LockException> E refuse(Connection connection, E reason) {
+    public static <E extends RuntimeException> E refuse(Connection connection, E reason) {
         try {
             connection.rollback();
         } catch (Throwable e) {

@@ -305,7 +305,8 @@ public final class LockStore {
         return database.run(session -> {
             boolean written = session.number(sql.probe, Params.of(name)).isPresent();
             Optional<LockRow> row = session.row(sql.read, Params.of(name));
-            if (!written && row.isPresent() && !row.get().isOf(secret)) {
+            // even if it shows our secret: at READ UNCOMMITTED that may yet be rolled back
+            if (!written && row.isPresent()) {
                 throw new SQLException("The row is locked", "55P03");
             }
             return row.filter(found -> found.isOf(secret) && found.held());

@@ -85,19 +85,19 @@ public final class Workers implements Executor {
 
     /** The same for what must not be dropped: when closed, it runs on the calling thread. */
     public void complete(Runnable task) {
-        if (aside.isShutdown()) {
+        if (!submit(aside, task)) {
             logged(task);
-        } else {
-            submit(aside, task);
         }
     }
 
-    private void submit(ThreadPoolExecutor threads, Runnable task) {
+    /** Answers whether it will be run: not when closed. */
+    private boolean submit(ThreadPoolExecutor threads, Runnable task) {
         Runnable safe = () -> logged(task);
         try {
             threads.execute(safe);
         } catch (RejectedExecutionException e) {
             LOG.log(System.Logger.Level.DEBUG, "Closed: a task is dropped");
+            return false;
         } catch (OutOfMemoryError e) {
             LOG.log(System.Logger.Level.WARNING, "No thread could be started, the work is put off: " + e.getMessage());
             if (threads.getQueue().offer(safe)) {
@@ -107,6 +107,7 @@ public final class Workers implements Executor {
                 after(NO_THREAD_PAUSE, () -> submit(threads, task));
             }
         }
+        return true;
     }
 
     private void ensureThread(ThreadPoolExecutor threads) {

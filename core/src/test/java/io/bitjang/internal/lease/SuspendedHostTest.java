@@ -55,9 +55,9 @@ class SuspendedHostTest extends OnEngine {
         LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
         Clocks now = Clocks.now();
         Clocks beforeTheHostSlept = new Clocks(now.ticks() - 1, now.wall() - 2 * LONG.toMillis());
-        lease.confirm(now, LONG.toNanos());
+        assertThat(lease.confirm(now, LONG.toNanos())).isTrue();
 
-        lease.confirm(beforeTheHostSlept, LONG.toNanos());
+        assertThat(lease.confirm(beforeTheHostSlept, LONG.toNanos())).isFalse();
         assertThat(lease.state()).isEqualTo(State.HELD);
 
         assertThat(lease.doubt(State.UNKNOWN, beforeTheHostSlept)).isFalse();
@@ -101,6 +101,22 @@ class SuspendedHostTest extends OnEngine {
 
         assertThat(lease.state()).isEqualTo(State.HELD);
         assertThat(told()).containsExactly(Kind.ACQUIRED);
+    }
+
+    @Test
+    void time_that_the_host_slept_is_not_left_of_the_lease() throws Exception {
+        LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
+        Clocks now = Clocks.now();
+        lease.seenAt(new Clocks(now.ticks(), now.wall() - 2 * THIRD.toMillis()));
+
+        assertThat(lease.state()).isEqualTo(State.HELD);
+        assertThat(lease.remaining()).isLessThanOrEqualTo(THIRD);
+        assertThat(told(Kind.RENEWED)).isZero();
+
+        lease.ensure(LONG.dividedBy(2));
+
+        assertThat(told(Kind.RENEWED)).isPositive();
+        assertThat(lease.remaining()).isGreaterThan(LONG.dividedBy(2));
     }
 
     @Test

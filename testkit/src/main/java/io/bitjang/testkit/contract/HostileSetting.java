@@ -58,6 +58,11 @@ record HostileSetting(
                 name + "; " + String.join("; ", more), url, parameters, List.of(more), autoCommit, isolation, refusal);
     }
 
+    /** In a pool without auto-commit. */
+    HostileSetting withoutAutoCommit() {
+        return new HostileSetting(name + ", auto-commit off", url, parameters, statements, false, isolation, refusal);
+    }
+
     /** It is refused at start, in words like these. */
     HostileSetting refused(String because) {
         return new HostileSetting(name, url, parameters, statements, autoCommit, isolation, because);

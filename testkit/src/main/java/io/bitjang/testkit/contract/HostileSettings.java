@@ -46,7 +46,8 @@ final class HostileSettings implements ArgumentsProvider {
             session("SET statement_timeout = 20000", "SET idle_in_transaction_session_timeout = 20000"),
             session("SET default_transaction_isolation = 'serializable'"),
             session("SET default_transaction_isolation = 'repeatable read'"),
-            session("SET default_transaction_deferrable = on", "SET synchronous_commit = off"),
+            session("SET default_transaction_deferrable = on", "SET synchronous_commit = local"),
+            session("SET synchronous_commit = off").refused("synchronous_commit"),
             session("SET search_path = public, pg_catalog"),
             session("SET default_transaction_read_only = on").refused("read-only"),
             session("SET search_path = nowhere").refused("could not be created"),
@@ -84,10 +85,19 @@ final class HostileSettings implements ArgumentsProvider {
             session("SET SESSION collation_connection = utf8mb4_bin", "SET SESSION max_sort_length = 8"),
             session("SET SESSION character_set_connection = latin1").refused("character set"),
             pool(false, "TRANSACTION_REPEATABLE_READ").and("SET SESSION completion_type = CHAIN"),
+            pool(false, "TRANSACTION_SERIALIZABLE")
+                    .and("SET SESSION completion_type = CHAIN")
+                    .refused("completion_type"),
+            session("SET SESSION completion_type = 'RELEASE'").refused("completion_type"),
             parameters("useAffectedRows=true"));
 
     private static final List<HostileSetting> MYSQL = List.of(
             session("SET NAMES latin1").refused("character set"),
+            session("SET autocommit = 0").refused("autocommit"),
+            pool(false, "TRANSACTION_READ_UNCOMMITTED"),
+            parameters("useLocalSessionState=true")
+                    .withoutAutoCommit()
+                    .and("SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE"),
             session("SET SESSION character_set_results = ascii").refused("character set"),
             session("SET SESSION max_execution_time = 20000", "SET SESSION sql_require_primary_key = 1"),
             session("SET SESSION sql_generate_invisible_primary_key = 1"),
@@ -111,6 +121,8 @@ final class HostileSettings implements ArgumentsProvider {
 
     private static final List<HostileSetting> MARIADB = List.of(
             session("SET SESSION tx_read_only = 1").refused("read-only"),
+            session("SET autocommit = 0"),
+            pool(false, "TRANSACTION_READ_UNCOMMITTED"),
             session("SET SESSION max_statement_time = 20", "SET SESSION check_constraint_checks = 0"),
             session(
                     "SET SESSION sql_mode = 'ORACLE,SIMULTANEOUS_ASSIGNMENT,EMPTY_STRING_IS_NULL,NO_BACKSLASH_ESCAPES'"),
@@ -151,6 +163,7 @@ final class HostileSettings implements ArgumentsProvider {
 
     private static final List<HostileSetting> H2_REFUSED = List.of(
             parameters("IGNORECASE=TRUE").refused("exact"),
+            pool(true, "TRANSACTION_READ_UNCOMMITTED").refused("READ UNCOMMITTED"),
             session("SET COLLATION ENGLISH STRENGTH PRIMARY").refused("exact"));
 
     @Override

@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** A session lock that is held for a transaction of the caller's, on its own connection. */
@@ -59,6 +60,28 @@ public abstract class SessionTransactionContract extends OnAccounts {
                 .hasMessage("the body's own");
 
         assertThat(balance()).isEqualTo(before);
+        assertThat(other.session(name("a")).tryRun(() -> {})).isTrue();
+    }
+
+    @Test
+    void an_answer_that_is_lost_leaves_no_lock_on_the_callers_session() throws Exception {
+        CountingDataSource source = new CountingDataSource(database.dataSource());
+        Connection connection = closing(source.getConnection());
+        connection.setAutoCommit(false);
+        AtomicBoolean lost = new AtomicBoolean();
+        source.afterStatement(sql -> {
+            if (lost.compareAndSet(false, true)) {
+                throw new SQLException("The answer is lost", "08006");
+            }
+        });
+
+        assertThatThrownBy(() -> lock("a").callInTransaction(connection, PATIENT, () -> "never"))
+                .isInstanceOf(LockException.class);
+
+        // as a pool does with a connection that comes back
+        if (!connection.isClosed()) {
+            connection.rollback();
+        }
         assertThat(other.session(name("a")).tryRun(() -> {})).isTrue();
     }
 
