@@ -6,6 +6,7 @@ import io.bitjang.LockException;
 import io.bitjang.Locks;
 import io.bitjang.spring.LockObserver;
 import io.bitjang.spring.Locked;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -158,7 +159,7 @@ public final class LockScopes {
         }
         @Nullable Holding around = keptAround(request);
         if (around != null) {
-            TransactionSynchronizationManager.registerSynchronization(new GuardedCommit(Set.of(around)));
+            register(new GuardedCommit(Set.of(around), pins()));
             return around;
         }
         if (warned.add(who)) {
@@ -175,8 +176,19 @@ public final class LockScopes {
             holding.leave(e);
             throw e;
         }
-        TransactionSynchronizationManager.registerSynchronization(new Kept(this, holding.join(), guarded));
+        register(new Kept(this, holding.join(), guarded, pins()));
         return holding;
+    }
+
+    /** For what the current transaction guards itself with. */
+    private static Pins pins() {
+        Pins pins = new Pins();
+        register(pins);
+        return pins;
+    }
+
+    private static void register(TransactionSynchronization synchronization) {
+        TransactionSynchronizationManager.registerSynchronization(synchronization);
     }
 
     /** A transaction that is there already, and that could not be guarded, is refused before anything is done under the lock. */
@@ -278,26 +290,38 @@ public final class LockScopes {
         if (scope != null
                 && transaction.isNewTransaction()
                 && TransactionSynchronizationManager.isSynchronizationActive()) {
-            TransactionSynchronizationManager.registerSynchronization(new GuardedCommit(scope.holdings()));
+            register(new GuardedCommit(scope.holdings(), pins()));
         }
     }
 
     private final class GuardedCommit implements TransactionSynchronization {
 
         private final Set<Holding> holdings;
-        private List<Holding> guarded = List.of();
+        private final Pins pins;
+        private final List<Holding> guarded = new ArrayList<>();
 
-        GuardedCommit(Set<Holding> holdings) {
+        GuardedCommit(Set<Holding> holdings, Pins pins) {
             this.holdings = holdings;
+            this.pins = pins;
         }
 
         @Override
         public void beforeCommit(boolean readOnly) {
-            if (!hasNothingToGuard(readOnly)) {
-                guarded = holdings.stream()
-                        .filter(holding -> guardCommit(holding, false))
-                        .toList();
+            if (hasNothingToGuard(readOnly)) {
+                return;
             }
+            for (Holding holding : holdings) {
+                if (guardCommit(holding, false)) {
+                    pins.add(holding);
+                    guarded.add(holding);
+                }
+            }
+        }
+
+        /** What begins in a listener of the commit relies on the guard of this transaction, which must still be there. */
+        @Override
+        public void suspend() {
+            pins.forEach(holding -> guardCommit(holding, true));
         }
 
         @Override
@@ -312,15 +336,19 @@ public final class LockScopes {
         private final LockScopes owner;
         private final Holding holding;
         private final boolean guarded;
+        private final Pins pins;
         private final Set<Holding> ofThread;
 
-        Kept(LockScopes owner, Holding holding, boolean guarded) {
+        Kept(LockScopes owner, Holding holding, boolean guarded, Pins pins) {
             this.owner = owner;
             this.holding = holding;
             this.guarded = guarded;
+            this.pins = pins;
             this.ofThread = owner.kept.get();
             ofThread.add(holding);
-            holding.pinned(guarded);
+            if (guarded) {
+                pins.add(holding);
+            }
         }
 
         boolean isOf(LockScopes scopes) {
@@ -338,9 +366,7 @@ public final class LockScopes {
         /** What begins now relies on the guard of this transaction. */
         @Override
         public void suspend() {
-            if (guarded) {
-                owner.guardCommit(holding, true);
-            }
+            pins.forEach(pinned -> owner.guardCommit(pinned, true));
         }
 
         @Override
@@ -349,7 +375,6 @@ public final class LockScopes {
             if (owner.kept.get().isEmpty()) {
                 owner.kept.remove();
             }
-            holding.pinned(false);
             holding.leaveQuietly();
         }
     }
