@@ -9,7 +9,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -63,7 +62,7 @@ public final class SpringTransactions {
     private final @Nullable DataSource target;
     private final @Nullable LockDatabase database;
     private final Consumer<String> complaints;
-    private final Map<Object, Boolean> known = new ConcurrentHashMap<>();
+    private final Remembered known = new Remembered();
 
     /** Of this data source. */
     public SpringTransactions(DataSource dataSource) {
@@ -162,7 +161,7 @@ public final class SpringTransactions {
      * @throws RuntimeException if that can't be told
      */
     boolean isOurs(Object factory) {
-        @Nullable Boolean before = known.get(factory);
+        @Nullable Boolean before = known.about(factory);
         if (before != null) {
             return before;
         }

@@ -4,8 +4,11 @@ package io.bitjang.spring.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.bitjang.spring.OnSpring;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -46,5 +49,18 @@ class SpringTransactionsTest extends OnSpring {
         });
 
         assertThat(complaints).isEmpty();
+    }
+
+    @Test
+    void data_source_that_the_application_has_given_up_is_not_kept() throws Exception {
+        SpringTransactions transactions = new SpringTransactions(pool, complaints::add);
+        WeakReference<DataSource> tenant = new WeakReference<>(new JdbcDataSource());
+        assertThat(transactions.isOurs(tenant.get())).isFalse();
+
+        await("the garbage collector", () -> {
+            System.gc();
+            return tenant.refersTo(null);
+        });
+        assertThat(transactions.isOurs(pool)).isTrue();
     }
 }
