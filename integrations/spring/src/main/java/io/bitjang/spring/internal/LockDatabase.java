@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.spring.internal;
 
+import io.bitjang.AlreadyLockedException;
 import io.bitjang.LockId;
 import io.bitjang.LockManager;
 import io.bitjang.LockingFailException;
@@ -30,6 +31,8 @@ import org.springframework.transaction.TransactionSystemException;
 public final class LockDatabase {
 
     private static final String TYPE = "bitjang";
+    private static final String NAME = "found-by-";
+    private static final int MOST_AT_A_TIME = 20;
     private static final Duration LONG_ENOUGH = Duration.ofMinutes(1);
     private static final int SECONDS = 5;
     private static final String UNCLEAR =
@@ -67,7 +70,7 @@ public final class LockDatabase {
     /** Whether these connections, in a transaction that is rolled back afterwards, lead to it. */
     boolean isReachedBy(Consumer<Consumer<Connection>> connections) {
         LockManager manager = locks.get().manager();
-        LockId known = manager.tryLock(TYPE, "found-by-" + UUID.randomUUID(), TYPE, LONG_ENOUGH);
+        LockId known = taken(manager);
         try {
             AtomicReference<@Nullable Boolean> found = new AtomicReference<>();
             AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
@@ -86,6 +89,18 @@ public final class LockDatabase {
         } finally {
             manager.releaseLock(known);
         }
+    }
+
+    /** The first that is free. The same few names again and again, because each leaves a row. */
+    private static LockId taken(LockManager manager) {
+        for (int i = 1; i <= MOST_AT_A_TIME; i++) {
+            try {
+                return manager.tryLock(TYPE, NAME + i, TYPE, LONG_ENOUGH);
+            } catch (AlreadyLockedException e) {
+                continue; // someone else asks, too
+            }
+        }
+        return manager.tryLock(TYPE, NAME + UUID.randomUUID(), TYPE, LONG_ENOUGH);
     }
 
     /** The address of a database, without the settings of the connection. */

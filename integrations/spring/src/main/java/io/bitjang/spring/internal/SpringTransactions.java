@@ -168,16 +168,22 @@ public final class SpringTransactions {
         @Nullable
         DataSource source =
                 factory instanceof DataSource itself ? itself : JPA ? JpaTransactions.dataSource(factory) : null;
+        if (source != null && WrappedDataSources.isRouting(source)) {
+            return isSame(source) || isRoutedToOurs(source);
+        }
         boolean ours = source != null
                 ? isSame(source) || isReached(source)
                 : JPA
                         && database != null
                         && JpaTransactions.isFactory(factory)
                         && database.isReachedBy(work -> JpaTransactions.inOwnTransaction(factory, work));
-        if (source == null || !WrappedDataSources.isRouting(source)) {
-            known.put(factory, ours);
-        }
-        return ours;
+        return known.put(factory, ours);
+    }
+
+    /** Now. The answer is known of its targets only: the next transaction may be led to another one. */
+    private boolean isRoutedToOurs(DataSource source) {
+        @Nullable DataSource led = WrappedDataSources.leadsTo(source);
+        return led == null ? isReached(source) : isOurs(led);
     }
 
     private boolean isReached(DataSource source) {

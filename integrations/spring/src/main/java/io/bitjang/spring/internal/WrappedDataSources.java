@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.spring.internal;
 
+import java.lang.reflect.Method;
 import java.sql.SQLException;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -8,11 +9,21 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.util.ReflectionUtils;
 
 /** Data sources inside data sources: Spring's own proxies, and others (to log or trace statements) that can be unwrapped. */
 final class WrappedDataSources {
 
     private static final int DEEPEST = 20;
+
+    private static final @Nullable Method TARGET =
+            ReflectionUtils.findMethod(AbstractRoutingDataSource.class, "determineTargetDataSource");
+
+    static {
+        if (TARGET != null) {
+            ReflectionUtils.makeAccessible(TARGET);
+        }
+    }
 
     private WrappedDataSources() {}
 
@@ -41,7 +52,34 @@ final class WrappedDataSources {
 
     /** Whether it leads to different databases at different times. */
     static boolean isRouting(DataSource dataSource) {
-        return layers(dataSource).stream().anyMatch(AbstractRoutingDataSource.class::isInstance);
+        return routing(dataSource) != null;
+    }
+
+    private static @Nullable AbstractRoutingDataSource routing(DataSource dataSource) {
+        for (DataSource layer : layers(dataSource)) {
+            if (layer instanceof AbstractRoutingDataSource routing) {
+                return routing;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Where a routing data source leads at the moment; null if that can't be told.
+     *
+     * @throws RuntimeException if it leads nowhere
+     */
+    static @Nullable DataSource leadsTo(DataSource dataSource) {
+        @Nullable AbstractRoutingDataSource routing = routing(dataSource);
+        return routing == null || TARGET == null || changesConnections(routing)
+                ? null
+                : (DataSource) ReflectionUtils.invokeMethod(TARGET, routing);
+    }
+
+    /** Whether it gives connections that are not as its target gives them, but in the schema of a tenant for example. */
+    private static boolean changesConnections(AbstractRoutingDataSource routing) {
+        @Nullable Method getter = ReflectionUtils.findMethod(routing.getClass(), "getConnection");
+        return getter == null || !AbstractRoutingDataSource.class.equals(getter.getDeclaringClass());
     }
 
     private static Set<DataSource> layers(DataSource dataSource) {
