@@ -169,29 +169,35 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
 
     private void add(EditLockListener listener) {
         listeners.add(listener);
+        if (!going) {
+            goOn(); // first, whatever fails below
+        }
         look(); // what was before is no change
         listener.send(out -> out.retry(RETRY).comment("ready").send());
         relieve();
-        if (!going) {
-            going = true;
-            goOn();
-        }
     }
 
     /** Again and again, as long as somebody listens. */
     private void goOn() {
         thread.schedule(this::round, settings.pollInterval().toMillis(), TimeUnit.MILLISECONDS);
+        going = true;
     }
 
     private void round() {
-        going = !listeners.isEmpty();
-        if (going) {
+        going = false;
+        if (listeners.isEmpty()) {
+            return;
+        }
+        try {
             look();
             if (++rounds % roundsPerBeat == 0) {
                 listeners.forEach(
                         listener -> listener.sendIfIdle(out -> out.comment("").send()));
                 relieve();
             }
+        } catch (Throwable e) { // the executor would keep it to itself
+            LOG.warn("A look for changes of edit locks failed; the next one comes.", e);
+        } finally {
             goOn();
         }
     }
@@ -219,6 +225,9 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
                 thread.execute(this::lookSoon);
             } catch (RejectedExecutionException e) {
                 LOG.trace("The application ends: nobody listens any more.");
+            } catch (Throwable e) { // who has changed a lock is not to fail for it
+                looking.set(false);
+                LOG.warn("Listeners hear of a change of edit locks at the next look only.", e);
             }
         }
     }
@@ -246,7 +255,7 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
                 if (before != null) {
                     compare(before, now);
                 }
-            } catch (RuntimeException e) { // one type's is not to silence the others, and the rounds must go on
+            } catch (Throwable e) { // one type's is not to silence the others, and the rounds must go on
                 failed = true;
                 if (!failing) {
                     LOG.warn("Listeners hear of no changes of edit locks: looking for them failed, and goes on.", e);
@@ -317,11 +326,14 @@ final class EditLockFeed implements ApplicationListener<ContextClosedEvent> {
         }
     }
 
-    /** What the application's policy throws concerns one listener, and is a no. */
+    /**
+     * What the application's policy throws concerns one listener, and is a no. Errors, too, and checked exceptions that Kotlin need
+     * not declare: they would end the look for everyone.
+     */
     private boolean maySee(EditLockListener listener, LockName name) {
         try {
             return policy.mayEdit(listener.person(), name);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             LOG.warn("The EditLockPolicy failed for a listener, who hears nothing of " + name.type() + " locks", e);
             return false;
         }

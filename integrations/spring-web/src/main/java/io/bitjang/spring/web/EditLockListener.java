@@ -73,10 +73,12 @@ final class EditLockListener {
         write();
     }
 
-    /** Sends it if nothing waits: a sign of life. */
+    /** Sends it if nothing waits: a sign of life. What waits and has no thread is one itself. */
     void sendIfIdle(Writing writing) {
         if (!busy.get() && waiting.isEmpty()) {
             send(writing);
+        } else {
+            write();
         }
     }
 
@@ -86,6 +88,10 @@ final class EditLockListener {
                 writers.execute(this::writeAll);
             } catch (RejectedExecutionException e) {
                 busy.set(false); // the application ends
+            } catch (Throwable e) {
+                // no thread could be started: the next to send tries again, and other listeners hear of it now
+                busy.set(false);
+                LOG.warn("What is told to a listener waits for a thread.", e);
             }
         }
     }
@@ -98,16 +104,19 @@ final class EditLockListener {
                 next.to(out);
                 next = waiting.poll();
             }
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) { // an Error, too: the stream has a gap, and the browser is to connect again
             LOG.trace("A listener has gone.", e);
             deaf = true;
         } finally {
             writingSince = NOT_WRITING;
-            if (deaf) {
-                waiting.clear();
-                end();
+            try {
+                if (deaf) {
+                    waiting.clear();
+                    end();
+                }
+            } finally {
+                busy.set(false);
             }
-            busy.set(false);
         }
         write(); // what came between
     }
