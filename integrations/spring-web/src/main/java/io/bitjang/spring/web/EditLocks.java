@@ -87,9 +87,7 @@ public final class EditLocks {
         for (int i = 0; i < ATTEMPTS; i++) {
             try {
                 LockId granted = manager.tryLock(type, id, person.getName(), settings.lease(), tab.store());
-                requireWithinQuota(granted, person);
-                sweeper.wake();
-                return changed(new Held(granted, settings.lease(), false));
+                return opened(granted, person);
             } catch (AlreadyLockedException e) {
                 refused = e;
                 LockData holder = e.holder().orElse(null);
@@ -109,11 +107,22 @@ public final class EditLocks {
                 "");
     }
 
-    /** Counted again afterwards: of those that are taken at the same time, each may have found room. */
-    private void requireWithinQuota(LockId granted, Principal person) {
-        if (quota.isExceeded(person)) {
-            manager.releaseLock(granted);
-            throw quota.refused();
+    /** Whatever fails after the grant: without its id nobody could give the lock back. */
+    private Held opened(LockId granted, Principal person) {
+        try {
+            // counted again: of those that are taken at the same time, each may have found room
+            if (quota.isExceeded(person)) {
+                throw quota.refused();
+            }
+            sweeper.wake();
+            return changed(new Held(granted, settings.lease(), false));
+        } catch (Throwable e) {
+            try {
+                manager.releaseLock(granted);
+            } catch (RuntimeException late) {
+                e.addSuppressed(late); // it runs out with its lease
+            }
+            throw e;
         }
     }
 
