@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /** What can be seen only in the sources. */
 class SourceFilesTest {
     private static final int LONGEST_FILE = 400;
-    private static final int LARGEST_CORE = 6_000;
+    private static final int LARGEST_CORE = 6_100;
 
     /** Blank lines, comments and imports are not what takes the time to read. */
     private static final Pattern NO_CODE = Pattern.compile("^\\s*($|//|/?\\*|import )");

@@ -28,12 +28,9 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -57,12 +54,9 @@ public final class LeaseEngine {
     final Renewer renewer;
     private final Bell bell;
     private final Waiting waiting;
+    private final WaitsWithoutThread withoutThread;
     final Releases releases;
     private final Map<LockName, LeaseHandle> heldHere = new ConcurrentHashMap<>();
-
-    /** Those of whom one attempt is made on another thread; they stand in no queue. */
-    private final Set<LeaseWaiter> attemptedOnce = ConcurrentHashMap.newKeySet();
-
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Over a database whose tables are there. */
@@ -91,6 +85,7 @@ public final class LeaseEngine {
         boolean gates = settings.notifications() && sessions.shares();
         this.bell = gates ? new SessionGate(this, sessions, notifications) : notifications;
         this.waiting = new Waiting(this, store, workers, bell);
+        this.withoutThread = new WaitsWithoutThread(this, waiting, workers);
         this.releases = new Releases(this, waiting, late, events);
     }
 
@@ -246,55 +241,7 @@ public final class LeaseEngine {
     /** Waits without a thread. */
     CompletableFuture<Lease> acquireAsync(List<LockName> names, Request request, Wait wait) {
         requireOpen();
-        LeaseWaiter waiter = new LeaseWaiter(names, request, wait);
-        CompletableFuture<Lease> promise = new CompletableFuture<>();
-        waiter.result()
-                .whenCompleteAsync(
-                        (lease, reason) -> {
-                            waiting.left(waiter);
-                            if (reason != null) {
-                                promise.completeExceptionally(reason);
-                            } else if (!promise.complete(lease)) {
-                                lease.closeUnwanted();
-                            }
-                        },
-                        workers::complete);
-        promise.whenComplete((lease, reason) -> {
-            if (promise.isCancelled()) {
-                waiter.fail(new LockException(names.get(0), "The wait for " + names.get(0) + " was cancelled", null));
-            }
-        });
-        if (wait.equals(Wait.none())) {
-            attemptedOnce.add(waiter);
-            waiter.result().whenComplete((lease, reason) -> attemptedOnce.remove(waiter));
-            workers.execute(() -> attemptOnce(waiter));
-            failIfClosed(waiter);
-            return promise;
-        }
-        if (!waiter.deadline().isNever()) {
-            ScheduledFuture<?> timer =
-                    workers.after(waiter.deadline().remainingNanos(), () -> waiter.fail(waiter.timedOut()));
-            waiter.result()
-                    .whenComplete((lease, reason) -> Optional.ofNullable(timer).ifPresent(t -> t.cancel(false)));
-        }
-        enqueue(waiter);
-        return promise;
-    }
-
-    private void attemptOnce(LeaseWaiter waiter) {
-        try {
-            LeaseHandle lease = tryAcquire(waiter.names(), waiter.request);
-            waiter.refused(null);
-            if (lease == null) {
-                waiter.fail(waiter.timedOut());
-            } else if (!waiter.serve(lease)) {
-                lease.closeUnwanted();
-            }
-        } catch (LockException e) {
-            waiter.fail(e);
-        } catch (RuntimeException e) {
-            waiter.fail(isClosed() ? closing() : Attempts.failed(waiter.names().get(0), e));
-        }
+        return withoutThread.acquire(new LeaseWaiter(names, request, wait), wait);
     }
 
     /** Pins all locks of a lease in the caller's transaction. */
@@ -392,23 +339,23 @@ public final class LeaseEngine {
             return;
         }
         waiting.failAll(closing());
-        attemptedOnce.forEach(waiter -> waiter.fail(closing()));
+        withoutThread.failAll(closing());
         releases.releaseAll(
                 renewer.leases().stream().filter(LeaseHandle::endQuietly).toList(), end);
         bell.close(end);
     }
 
-    private static LockException closing() {
+    static LockException closing() {
         return new LockException(null, "This Locks was closed", null);
     }
 
-    private void enqueue(LeaseWaiter waiter) {
+    void enqueue(LeaseWaiter waiter) {
         waiting.enqueue(waiter);
         failIfClosed(waiter);
     }
 
     /** Whoever came while it was being closed is not left waiting. */
-    private void failIfClosed(LeaseWaiter waiter) {
+    void failIfClosed(LeaseWaiter waiter) {
         if (closed.get()) {
             waiter.fail(closing());
         }

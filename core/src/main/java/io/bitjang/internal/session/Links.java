@@ -78,9 +78,9 @@ final class Links extends Locked {
         @Nullable SessionLink link = null;
         try {
             SessionLink made = opened();
-            locked(() -> waiting.add(made));
-            link = made;
-            return made;
+            // if it has died meanwhile, it is forgotten
+            link = locked(() -> all.contains(made) && waiting.add(made)) ? made : null;
+            return link;
         } finally {
             if (link == null) {
                 locked(() -> --waitingOpen);

@@ -4,6 +4,7 @@ package io.bitjang.internal.dialect;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class DialectsTest {
@@ -52,5 +53,20 @@ class DialectsTest {
         assertThat(Dialects.of("MariaDB", "11.4.5", true).beforeTransaction()).contains("READ COMMITTED");
         assertThat(Dialects.of("MySQL", "8.0.33", false).beforeTransaction()).isEmpty();
         assertThat(Dialects.of("PostgreSQL", "18.1", true).beforeTransaction()).isEmpty();
+    }
+
+    @Test
+    void session_whose_autocommit_the_driver_does_not_know_is_unfit() {
+        for (String version : new String[] {"8.0.33", "11.4.5-MariaDB"}) {
+            Dialect dialect = Dialects.of("MySQL", version, false);
+            assertThat(dialect.unfit(autoCommit("ON", "OFF"))).contains("autocommit is OFF");
+            assertThat(dialect.unfit(autoCommit("OFF", "ON"))).contains("autocommit is ON");
+            assertThat(dialect.unfit(autoCommit("ON", "ON"))).isNull();
+            assertThat(dialect.unfit(autoCommit("OFF", "OFF"))).isNull();
+        }
+    }
+
+    private static Map<String, String> autoCommit(String driver, String server) {
+        return Map.of(Dialect.DRIVERS_AUTO_COMMIT, driver, "autocommit", server);
     }
 }
