@@ -108,6 +108,17 @@ class GuardTest extends OnH2 {
     }
 
     @Test
+    void guard_that_finds_the_lease_taken_away_says_by_whom() throws Exception {
+        Lease lease = node.lease("job").acquire(Wait.none());
+        other.admin().forceRelease(lease.name(), lease.fence(), "lee", "it hangs");
+
+        assertThatThrownBy(() -> lease.guard(mine)).isInstanceOf(NoLockException.class);
+
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("lee", "it hangs"));
+    }
+
+    @Test
     void lease_that_was_given_back_guards_nothing() throws Exception {
         Lease lease = node.lease(ORDER).acquire(Wait.none());
         lease.close();

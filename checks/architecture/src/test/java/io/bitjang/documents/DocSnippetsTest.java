@@ -26,6 +26,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -240,8 +241,11 @@ class DocSnippetsTest {
     void a_lock_by_owner() {
         boolean mine = locks.distLock().tryLock("batch", "node-1", Duration.ofMinutes(5));
         if (mine) {
-            report.write(0);
-            locks.distLock().unlock("batch", "node-1");
+            try {
+                report.write(0);
+            } finally {
+                locks.distLock().unlock("batch", "node-1");
+            }
         }
         assertThat(report.fences).hasSize(1);
         assertThat(locks.distLock().tryLock("batch", "node-2", Duration.ofMinutes(5)))
@@ -280,6 +284,14 @@ class DocSnippetsTest {
             connection.commit();
         }
         assertThat(address()).isEqualTo("Jeju");
+    }
+
+    @Test
+    void a_colleague_takes_over() {
+        locks.manager().tryLock("order", "42", "kim");
+        LockData seen = locks.admin().find(LockName.of("order", "42")).orElseThrow();
+        Optional<LockId> lees = locks.manager().takeOver(seen, "lee", Duration.ofMinutes(5), null, "kim is on holiday");
+        assertThat(lees).isPresent();
     }
 
     @Test

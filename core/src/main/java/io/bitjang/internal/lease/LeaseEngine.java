@@ -252,7 +252,8 @@ public final class LeaseEngine {
             } catch (StaleSnapshotException e) {
                 throw e;
             } catch (NoLockException e) {
-                lease.lose("the guard found that it is gone");
+                lease.lose(
+                        e.takenAwayBy().map("it was taken away by "::concat).orElse("the guard found that it is gone"));
                 lease.notHeld();
                 throw e;
             } catch (DatabaseException e) {

@@ -117,8 +117,9 @@ final class LocksFactory {
     private static LocksStartException notTrusted(LockException cause) {
         return new LocksStartException(
                 String.valueOf(cause.getMessage()),
-                "Use a data source that leads to a database with such locks (bitjang.data-source; docs/databases says which),"
-                        + " or switch Bitjang off with bitjang.enabled=false.",
+                "Change that on the locks' connections (the JDBC URL, the pool's isolation level and first statements), or give"
+                        + " the locks a data source of their own, or another one (@BitjangDataSource, bitjang.data-source);"
+                        + " docs/databases says what works. Or switch Bitjang off with bitjang.enabled=false.",
                 cause);
     }
 
