@@ -25,7 +25,7 @@ final class H2Dialect implements Dialect {
     @Override
     public @Nullable String unfit(Map<String, String> facts) {
         return String.valueOf(Connection.TRANSACTION_READ_UNCOMMITTED).equals(facts.get(DRIVERS_ISOLATION))
-                ? "at READ UNCOMMITTED a statement of H2's sees what it writes itself, and takes a free lock for a held one."
+                ? "the pool's isolation level is READ UNCOMMITTED, at which H2 may refuse a free lock and leave it taken."
                         + " Use READ COMMITTED"
                 : null;
     }
