@@ -65,6 +65,8 @@ abstract class OnJpa {
     final void start() {
         database = TestDatabases.byName(name);
         pool = database.pool(40);
+        // a busy machine takes seconds to open dozens of connections at once
+        pool.getHikariConfigMXBean().setConnectionTimeout(30_000);
         factory = factory(pool, Map.of());
     }
 

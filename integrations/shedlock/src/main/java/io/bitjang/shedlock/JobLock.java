@@ -45,9 +45,12 @@ final class JobLock extends AbstractSimpleLock {
             LOG.log(
                     System.Logger.Level.WARNING,
                     "The job " + lockConfiguration.getName()
-                            + " has lost its lock before it ended, so another may have run at"
-                            + " the same time. Its lockAtMostFor is " + lockConfiguration.getLockAtMostFor()
-                            + ": make it longer than the job ever takes, or extend the lock. " + e.getMessage());
+                            + " has lost its lock before it ended, so another may have run at the same time. "
+                            + e.takenAwayBy()
+                                    .map("The lock was taken away by "::concat)
+                                    .orElseGet(() -> "Its lockAtMostFor is " + lockConfiguration.getLockAtMostFor()
+                                            + ": make it longer than the job ever takes, or extend the lock. "
+                                            + e.getMessage()));
         }
     }
 

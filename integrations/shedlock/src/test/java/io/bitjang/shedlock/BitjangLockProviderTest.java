@@ -200,6 +200,20 @@ class BitjangLockProviderTest extends OnShedLock {
     }
 
     @Test
+    void job_whose_lock_an_operator_took_away_is_told_who_and_not_to_change_lockAtMostFor() {
+        for (Duration atLeast : List.of(Duration.ZERO, Duration.ofMinutes(2))) {
+            SimpleLock lock = provider.lock(config(job, LONG, atLeast)).orElseThrow();
+            locks.admin().forceRelease(row().name(), row().fence(), "operator", "it hangs");
+
+            assertThat(warnings(lock::unlock))
+                    .singleElement()
+                    .asString()
+                    .contains(job, "has lost its lock", "taken away by operator: it hangs")
+                    .doesNotContain("lockAtMostFor");
+        }
+    }
+
+    @Test
     void lockAtMostFor_of_zero_is_refused() {
         LockConfiguration nothing = config(Duration.ZERO);
 

@@ -92,7 +92,9 @@ class DatabasesTest {
                         "--url=" + database.through(proxy.port()).jdbcUrl(),
                         "--user=" + database.user(),
                         "--password=" + database.password(),
-                        "--spring.datasource.hikari.connection-timeout=500"))) {
+                        // long enough for the first connections on a busy machine: with half a second the shop did not
+                        // start
+                        "--spring.datasource.hikari.connection-timeout=2000"))) {
             String order = "8001"; // not one that other tests know
             shop.getBean(OrderRepository.class)
                     .save(new Order(new OrderNo(order), Scene.NONE, "customer", new ShippingInfo("Kim", "Seoul", "")));

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.options.FormData;
 import com.microsoft.playwright.options.RequestOptions;
 import io.bitjang.LockData;
@@ -22,6 +23,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Scene 5: a job on many nodes, each a JVM of its own. What the database has a say in. */
 abstract class NodesScene extends InShop {
+
+    /** Two JVMs start, which takes a busy machine longer than anything that happens in a page. */
+    private static final double STARTING_MS = 90_000;
+
     static final LockName JOB = LockName.of("job", "settlement");
 
     @AfterEach
@@ -115,7 +120,8 @@ abstract class NodesScene extends InShop {
         for (int i = 1; i <= 2; i++) {
             operator.click("#start-node");
         }
-        assertThat(operator.locator("[data-node]:not([data-state=dead])")).hasCount(2);
+        assertThat(operator.locator("[data-node]:not([data-state=dead])"))
+                .hasCount(2, new LocatorAssertions.HasCountOptions().setTimeout(STARTING_MS));
         assertThat(operator.locator("[data-state=working]")).hasCount(1);
         assertThat(operator.locator("[data-state=waiting]")).hasCount(1);
         assertThat(operator.locator("#guarded tbody tr .num").first()).hasText(Pattern.compile("\\d+"));

@@ -123,7 +123,7 @@ record BitjangProperties(
      * @param path where its endpoints are
      * @param types the types of locks that may be taken over HTTP; not needed by an EditLockPolicy of the application's own
      * @param lease how long a lock lasts between renewals of the page
-     * @param leave how long a lock lasts after its page was left, so that a reload finds it again
+     * @param leave how long a lock lasts after its page was left, so that a reload finds it again; not longer than the lease
      * @param pollInterval how often this process looks for changes while a browser listens for them
      * @param maxListeners how many browsers may listen to this process at a time
      * @param maxListenersPerPerson how many of these may be of one person
@@ -145,6 +145,10 @@ record BitjangProperties(
             @DefaultValue("7d") Duration sweepAfter) {
 
         EditLocks {
+            if (leave.compareTo(lease) > 0) {
+                throw new IllegalArgumentException("bitjang.edit-locks.leave (" + leave
+                        + ") must not be longer than bitjang.edit-locks.lease (" + lease + ")");
+            }
             try {
                 EditLockSettings.Limits limits = new EditLockSettings.Limits(
                         maxLocksPerPerson, maxListeners, maxListenersPerPerson, maxWatched, sweepAfter);

@@ -15,9 +15,6 @@ import org.springframework.core.NestedExceptionUtils;
 /** Makes the {@link Locks}; what goes wrong with that is said in words that lead to the setting. */
 final class LocksFactory {
 
-    /** How the core begins to say that a server can't be used. */
-    private static final String NOT_TRUSTED = "Locks can't be trusted here";
-
     private static final LockName NOBODY = LockName.of("bitjang", "start-up");
 
     private final BitjangProperties settings;
@@ -61,21 +58,23 @@ final class LocksFactory {
         try {
             return builder.build();
         } catch (LockException e) {
-            String why = String.valueOf(e.getMessage());
-            if (why.startsWith(NOT_TRUSTED)) {
-                throw why.contains("read-only") ? readOnly(e) : notTrusted(e);
-            }
-            throw new LocksStartException(
-                    why,
-                    "Let Flyway or Liquibase run the script (docs/spring-boot.md, \"The tables\"), run it by hand, or set"
-                            + " bitjang.schema=create.",
-                    e);
+            throw isUsable(builder) ? noTables(e) : notUsable(e);
         } catch (IllegalArgumentException e) {
             throw new LocksStartException(
                     String.valueOf(e.getMessage()),
                     "Correct the setting under 'bitjang', name another data source by bitjang.data-source, or switch Bitjang"
                             + " off with bitjang.enabled=false.",
                     e);
+        }
+    }
+
+    /** Whether the server would do, if only it had the tables. */
+    private static boolean isUsable(Locks.Builder builder) {
+        try {
+            builder.schema(Locks.Schema.NONE).build().close();
+            return true;
+        } catch (LockException e) {
+            return false;
         }
     }
 
@@ -114,12 +113,21 @@ final class LocksFactory {
                 cause);
     }
 
-    private static LocksStartException notTrusted(LockException cause) {
+    private static LocksStartException noTables(LockException cause) {
         return new LocksStartException(
                 String.valueOf(cause.getMessage()),
-                "Change that on the locks' connections (the JDBC URL, the pool's isolation level and first statements), or give"
-                        + " the locks a data source of their own, or another one (@BitjangDataSource, bitjang.data-source);"
-                        + " docs/databases says what works. Or switch Bitjang off with bitjang.enabled=false.",
+                "Let Flyway or Liquibase run the script (docs/spring-boot.md, \"The tables\"), run it by hand, or set"
+                        + " bitjang.schema=create.",
+                cause);
+    }
+
+    private static LocksStartException notUsable(LockException cause) {
+        return new LocksStartException(
+                String.valueOf(cause.getMessage()),
+                "Change that on the locks' connections (the JDBC URL, the pool's isolation level, read-only mode and first"
+                        + " statements), or give the locks a data source of their own, or another one, that leads to the"
+                        + " primary (@BitjangDataSource, bitjang.data-source); docs/databases says what works. Or switch"
+                        + " Bitjang off with bitjang.enabled=false.",
                 cause);
     }
 

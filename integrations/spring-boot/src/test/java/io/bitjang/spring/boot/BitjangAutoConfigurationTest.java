@@ -158,6 +158,7 @@ class BitjangAutoConfigurationTest {
         "bitjang.pool.size=1, bitjang.pool.size must be 5 or more",
         "bitjang.session.waiters=9, bitjang.session.waiters must be 1 to 8",
         "bitjang.session.max-locks=0, bitjang.session.max-locks must be 1 or more",
+        "bitjang.edit-locks.lease=5s, bitjang.edit-locks.leave (PT10S) must not be longer than bitjang.edit-locks.lease (PT5S)",
         "bitjang.metrics.counts=-1s, bitjang.metrics.counts must not be negative",
         "bitjang.health.timeout=0, bitjang.health.timeout must be longer than zero",
         "bitjang.schema=maybe, bitjang.schema",

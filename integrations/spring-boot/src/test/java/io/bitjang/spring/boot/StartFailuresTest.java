@@ -18,6 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -132,6 +133,34 @@ class StartFailuresTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"create", "validate", "none"})
+    void a_server_that_is_refused_is_not_asked_for_tables(String schema) {
+        Apps.plain()
+                .withPropertyValues(
+                        "spring.datasource.url=" + Apps.h2(),
+                        "spring.datasource.hikari.transaction-isolation=TRANSACTION_READ_UNCOMMITTED",
+                        "bitjang.schema=" + schema)
+                .run(context -> {
+                    assertThat(failure(context).description()).contains("READ UNCOMMITTED");
+                    assertThat(failure(context).action())
+                            .contains("isolation level", "bitjang.data-source")
+                            .doesNotContain("bitjang.schema");
+                });
+    }
+
+    @Test
+    void tables_that_are_missing_are_not_blamed_on_the_server() {
+        Apps.plain()
+                .withPropertyValues("spring.datasource.url=" + Apps.h2(), "bitjang.schema=validate")
+                .run(context -> {
+                    assertThat(failure(context).description()).contains("bitjang_schema_version is not there");
+                    assertThat(failure(context).action())
+                            .contains("Flyway or Liquibase", "bitjang.schema=create")
+                            .doesNotContain("isolation level");
+                });
+    }
+
+    @ParameterizedTest
     @MethodSource("databases")
     void a_read_only_pool_is_refused(String name) {
         Apps.on(TestDatabases.byName(name))
@@ -157,8 +186,11 @@ class StartFailuresTest {
                 .withPropertyValues("bitjang.schema=validate")
                 .withPropertyValues(readOnly)
                 .run(context -> {
-                    assertThat(failure(context).description()).contains("can't be written");
-                    assertThat(failure(context).action()).contains("primary", "SELECT, INSERT, UPDATE and DELETE");
+                    assertThat(failure(context).description())
+                            .contains(name.equals("h2") ? "can't be written" : "the session is read-only");
+                    assertThat(failure(context).action())
+                            .contains("primary", "read-only")
+                            .contains(name.equals("h2") ? "SELECT, INSERT, UPDATE and DELETE" : "first statements");
                 });
     }
 

@@ -14,7 +14,8 @@ import java.util.Set;
  * @param basePath where the endpoints are; {@code /bitjang/edit-locks} by default
  * @param types the types of locks that may be taken over HTTP; none by default, so that no lease can be touched by accident
  * @param lease how long a lock lasts between renewals; 3 minutes by default, which survives a hidden tab's slow timers
- * @param leaveGrace how long a lock lasts after its page was left, so that a reload finds it again; 10 seconds by default
+ * @param leaveGrace how long a lock lasts after its page was left, so that a reload finds it again; 10 seconds by default, not
+ *     longer than the lease
  * @param pollInterval how often a node looks for changes while someone listens for them; 2 seconds by default
  * @param limits how much one person may take, and how much there may be on one node
  */
