@@ -19,8 +19,10 @@ import io.bitjang.internal.sql.RoutingSources;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.HostName;
+import io.bitjang.internal.work.ThreadWorkers;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockListener;
 import java.time.Duration;
@@ -154,7 +156,7 @@ public final class Locks implements AutoCloseable {
      */
     @Override
     public void close() {
-        Deadline end = Deadline.in(closeTimeout);
+        Deadline end = Ticker.SYSTEM.in(closeTimeout);
         CompletableFuture<Void> sessionsClosed = sessions.close(end);
         engine.close(end);
         sessionsClosed.join();
@@ -291,19 +293,21 @@ public final class Locks implements AutoCloseable {
             RoutingSources.refuse(dataSource);
             RoutingSources.refuse(sessionDataSource);
             Tables tables = new Tables(schemaName, tablePrefix);
-            Database database = new Database(dataSource, Dialects.detect(dataSource));
-            SchemaSetup setup = new SchemaSetup(database, tables);
+            Database database = new Database(dataSource, Dialects.detect(dataSource), Ticker.SYSTEM);
+            SchemaSetup setup = new SchemaSetup(Ticker.SYSTEM, database, tables);
             switch (schema) {
                 case CREATE -> setup.create();
                 case VALIDATE -> setup.validate();
                 case NONE -> {}
             }
-            Workers workers = new Workers();
-            Workers sessionWorkers = new Workers(); // a session that hangs must not keep a lease from its renewal
+            Workers workers = new ThreadWorkers(Ticker.SYSTEM);
+            Workers sessionWorkers =
+                    new ThreadWorkers(Ticker.SYSTEM); // a session that hangs must not keep a lease from its renewal
             Events events = new Events(listeners);
-            SessionStore sessions = new SessionStore(dataSource, sessionDataSource, database.dialect(), tables);
+            SessionStore sessions =
+                    new SessionStore(Ticker.SYSTEM, dataSource, sessionDataSource, database.dialect(), tables);
             return new Locks(
-                    new LeaseEngine(
+                    LeaseEngine.over(
                             database,
                             tables,
                             sessions,

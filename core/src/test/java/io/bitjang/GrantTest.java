@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** The database is the only clock, and every grant has its own identity and number. */
@@ -256,6 +257,25 @@ class GrantTest extends OnH2 {
         assertThatThrownBy(() -> node.manager().checkLock(id))
                 .isInstanceOf(NoLockException.class)
                 .hasMessageContaining("it hangs");
+    }
+
+    @Test
+    void whatever_is_done_with_a_lock_that_was_taken_away_says_by_whom() {
+        LockId id = kim();
+        other.admin().forceRelease(ORDER, id.fence(), "ops", "it hangs");
+        LockManager manager = node.manager();
+
+        for (ThrowingCallable call : List.<ThrowingCallable>of(
+                () -> manager.checkLock(id),
+                () -> manager.releaseLock(id),
+                () -> manager.renew(id, LONG),
+                () -> manager.leave(id, LONG),
+                () -> manager.extendLockExpiration(id, LONG))) {
+            assertThatThrownBy(call)
+                    .isInstanceOfSatisfying(
+                            NoLockException.class,
+                            lost -> assertThat(lost.takenAwayBy()).contains("ops: it hangs"));
+        }
     }
 
     @Test

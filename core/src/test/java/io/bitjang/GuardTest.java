@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.spi.LockEvent.Kind;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -86,7 +87,9 @@ class GuardTest extends OnH2 {
         other.manager().tryLock("order", "42", "kim");
         pay();
 
-        assertThatThrownBy(() -> node.manager().checkLock(mine, id)).isInstanceOf(NoLockException.class);
+        assertThatThrownBy(() -> node.manager().checkLock(mine, id))
+                .isInstanceOf(NoLockException.class)
+                .hasMessageContaining("rolled back");
 
         mine.commit();
         assertThat(balance()).isEqualTo(100);
@@ -124,7 +127,9 @@ class GuardTest extends OnH2 {
         lease.close();
         pay();
 
-        assertThatThrownBy(() -> lease.guard(mine)).isInstanceOf(NoLockException.class);
+        assertThatThrownBy(() -> lease.guard(mine))
+                .isInstanceOf(NoLockException.class)
+                .hasMessageContaining("rolled back");
 
         mine.commit();
         assertThat(balance()).isEqualTo(100);
@@ -279,6 +284,29 @@ class GuardTest extends OnH2 {
     }
 
     @Test
+    void guard_that_failed_and_could_not_look_why_does_not_call_the_lease_lost() throws Exception {
+        Lease lease = node.lease(ORDER).acquire(Wait.none());
+        Connection connection = closing(seen.dataSource().getConnection());
+        connection.setAutoCommit(false);
+        AtomicInteger statements = new AtomicInteger();
+        seen.before(sql -> {
+            throw statements.getAndIncrement() == 0
+                    ? new SQLException("a deadlock", "40001")
+                    : new SQLException("The connection broke", "08006");
+        });
+
+        assertThatThrownBy(() -> lease.guard(connection))
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("rolled back");
+
+        seen.up();
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(told(Kind.LOST)).isZero();
+        lease.close();
+        assertThat(other.lease(ORDER).tryAcquire()).isPresent();
+    }
+
+    @Test
     void guard_of_a_closed_instance_lets_even_a_careless_commit_write_nothing() throws Exception {
         LockId id = kim();
         Lease lease = node.lease("job").acquire(Wait.none());
@@ -287,7 +315,7 @@ class GuardTest extends OnH2 {
         for (ThrowingCallable guard :
                 List.<ThrowingCallable>of(() -> node.manager().checkLock(mine, id), () -> lease.guard(mine))) {
             pay();
-            assertThatThrownBy(guard).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(guard).isInstanceOf(IllegalStateException.class).hasMessageContaining("rolled back");
             mine.commit();
             assertThat(balance()).isEqualTo(100);
         }
@@ -298,12 +326,41 @@ class GuardTest extends OnH2 {
         LockId id = kim();
         Lease lease = node.lease("job").acquire(Wait.none());
         mine.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-        assertThatThrownBy(() -> node.manager().checkLock(mine, id)).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> lease.guard(mine)).isInstanceOf(IllegalStateException.class);
+        for (ThrowingCallable guard :
+                List.<ThrowingCallable>of(() -> node.manager().checkLock(mine, id), () -> lease.guard(mine))) {
+            pay();
+            assertThatThrownBy(guard).isInstanceOf(IllegalStateException.class).hasMessageContaining("rolled back");
+            mine.commit();
+            assertThat(balance()).isEqualTo(100);
+        }
         mine.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
         mine.setAutoCommit(true);
         assertThatThrownBy(() -> node.manager().checkLock(mine, id)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> lease.guard(mine)).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void guard_on_a_connection_that_does_not_say_how_it_is_set_lets_even_a_careless_commit_write_nothing()
+            throws Exception {
+        LockId id = kim();
+        Lease lease = node.lease("job").acquire(Wait.none());
+        Connection silent = (Connection) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("getTransactionIsolation")) {
+                        throw new SQLException("no answer");
+                    }
+                    return method.invoke(mine, arguments);
+                });
+
+        for (ThrowingCallable guard :
+                List.<ThrowingCallable>of(() -> node.manager().checkLock(silent, id), () -> lease.guard(silent))) {
+            pay();
+            assertThatThrownBy(guard)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContainingAll("no answer", "rolled back");
+            mine.commit();
+            assertThat(balance()).isEqualTo(100);
+        }
     }
 
     @Test

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Nodes that start on a database without tables. */
 class SchemaTest extends OnH2 {
@@ -53,5 +55,16 @@ class SchemaTest extends OnH2 {
                 .isInstanceOf(LockingFailException.class)
                 .hasMessageContaining("replica");
         assertThat(looks.get()).isLessThan(30);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"CREATE", "VALIDATE"})
+    void database_in_memory_that_ends_with_each_connection_is_told_how_to_stay(Locks.Schema schema) {
+        ObservedSource forgetful = new ObservedSource("jdbc:h2:mem:forgetful");
+
+        assertThatThrownBy(() ->
+                        Locks.builder(forgetful.dataSource()).schema(schema).build())
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("in memory, it ends with its last connection: add ;DB_CLOSE_DELAY=-1 to its URL");
     }
 }

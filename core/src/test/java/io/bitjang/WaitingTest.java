@@ -7,12 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.spi.LockEvent;
 import io.bitjang.spi.LockEvent.Kind;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
@@ -105,6 +107,24 @@ class WaitingTest extends OnH2 {
 
         assertThat(next.result().fence()).isGreaterThan(held.fence());
         assertThat(told()).contains(Kind.REFUSED, Kind.ACQUIRED);
+    }
+
+    @Test
+    void row_that_a_guarded_transaction_has_locked_is_looked_at_no_more_often_than_any_other() throws Exception {
+        Lease lease = other.lease(JOB).acquire(Wait.none());
+        Connection guarding = transaction();
+        lease.guard(guarding);
+        AtomicInteger statements = new AtomicInteger();
+        seen.before(sql -> statements.incrementAndGet());
+        long began = System.nanoTime();
+        Job<Lease> waiting = start(() -> node.lease(JOB).acquire(PATIENT));
+        eventually("looked at several times", () -> statements.get() > 20);
+        // a look and a mark every 50 ms at most, but for the first moment
+        assertThat(statements.get()).isLessThanOrEqualTo(6 + 2 * (int) ((System.nanoTime() - began) / 50_000_000));
+
+        guarding.commit();
+        lease.close();
+        assertThat(waiting.result().isHeld()).isTrue();
     }
 
     @Test
@@ -234,6 +254,18 @@ class WaitingTest extends OnH2 {
     }
 
     /** So many stand in line behind a holder, who closes. */
+    @Test
+    void wait_without_a_thread_that_its_caller_has_ended_otherwise_takes_nothing() throws Exception {
+        Lease held = other.lease(JOB).acquire(Wait.none());
+        CompletableFuture<Lease> promise =
+                node.lease(JOB).acquireAsync(Wait.forever()).toCompletableFuture();
+        promise.completeExceptionally(new TimeoutException("the caller's own limit"));
+
+        eventually("nobody waits", () -> node.admin().here().isEmpty());
+        held.close();
+        assertThat(other.lease(JOB).tryAcquire()).isPresent();
+    }
+
     private void passOn(int threads, Runnable task) throws Exception {
         Lease first = node.lease(JOB).acquire(Wait.none());
         List<Job<Boolean>> jobs = new ArrayList<>();

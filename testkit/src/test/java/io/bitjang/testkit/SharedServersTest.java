@@ -144,7 +144,7 @@ class SharedServersTest {
         Path runs = Settings.cache().resolve("run");
         Path remains = runs.resolve("build-" + namespace + "-" + new OsProcess(build.pid(), 1));
         Path ofAnotherContainer = runs.resolve("build-1-" + new OsProcess(build.pid(), 1));
-        Path ofSomeoneElse = runs.resolve("build-notes");
+        Path ofSomeoneElse = runs.resolve("build-notes-of-" + build.pid()); // another build may run this test, too
         Files.createDirectories(remains.resolve("h2-1"));
         Files.createDirectories(ofAnotherContainer);
         Files.createDirectories(ofSomeoneElse);

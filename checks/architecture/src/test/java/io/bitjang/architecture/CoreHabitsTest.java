@@ -53,6 +53,18 @@ class CoreHabitsTest {
     }
 
     @Test
+    void engines_log_in_a_way_that_cannot_fail() {
+        noClasses()
+                .that()
+                .resideInAnyPackage("io.bitjang.internal.lease..", "io.bitjang.internal.session..")
+                .should()
+                .dependOnClassesThat()
+                .areAssignableTo(System.Logger.class)
+                .because("a logger may throw, and a lock must not stay taken for a line of the log: use Log")
+                .check(CORE);
+    }
+
+    @Test
     void text_does_not_change_with_the_users_language() {
         noClasses()
                 .should()

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -35,6 +36,7 @@ class DocumentsTest {
     private static final Pattern IMPORT = Pattern.compile("^import [^;]+;$", Pattern.MULTILINE);
     private static final Pattern PACKAGE = Pattern.compile("^package ([^;]+);$", Pattern.MULTILINE);
     private static final Pattern NEW = Pattern.compile("\\bnew (\\w+)\\(");
+    private static final Pattern MEMBER = Pattern.compile("`(\\p{Upper}\\w*)\\.((?:\\w+\\.)*)(\\w+)(?:\\([^`]*\\))?`");
     private static final int LINE = 120;
     private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
 
@@ -56,6 +58,38 @@ class DocumentsTest {
                         !compiled.contains(withoutLayout(IMPORT.matcher(snippet).replaceAll(""))))
                 .as("snippets that are in none of " + SNIPPETS)
                 .isEmpty();
+    }
+
+    /** A name that moved on leaves a reader with nothing to look for. */
+    @Test
+    void every_member_that_a_page_names_is_in_the_source_of_its_class() throws IOException {
+        Map<String, String> sources;
+        try (Stream<Path> files = Files.walk(ROOT)) {
+            sources = files.filter(each -> each.toString().endsWith(".java")
+                            && !each.toString().contains("/target/"))
+                    .collect(Collectors.toMap(
+                            each -> each.getFileName().toString().replace(".java", ""),
+                            DocumentsTest::read,
+                            String::concat));
+        }
+        List<String> unknown = new ArrayList<>();
+        int known = 0;
+        for (Path document : documents()) {
+            for (MatchResult found : MEMBER.matcher(read(document)).results().toList()) {
+                String source = sources.get(found.group(1));
+                if (source == null || found.group(3).equals("java")) {
+                    continue; // of another library, or a file
+                }
+                known++;
+                if (!Pattern.compile("\\b" + found.group(3) + "\\b")
+                        .matcher(source)
+                        .find()) {
+                    unknown.add(ROOT.relativize(document) + ": " + found.group());
+                }
+            }
+        }
+        assertThat(known).isGreaterThan(250);
+        assertThat(unknown).isEmpty();
     }
 
     /** A snippet shows those of its imports that a reader would have to guess; the compiled one has more of them. */

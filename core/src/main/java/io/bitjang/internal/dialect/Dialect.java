@@ -29,16 +29,16 @@ public interface Dialect {
     String DRIVERS_ISOLATION = "driver: isolation";
 
     /**
-     * Asked on one connection when an instance is made, in this order; each answers with rows of a name and a value. A question mark
-     * stands for {@link #SAMPLE}.
+     * Lists the questions that are asked on one connection when an instance is made, in this order; each answers with rows of a
+     * name and a value. A question mark stands for {@link #SAMPLE}.
      */
     List<String> questions();
 
-    /** Why locks can't be trusted here, and what works instead; null if they can, as far as is known by now. */
+    /** Says why locks can't be trusted here, and what works instead; null if they can, as far as is known by now. */
     @Nullable
     String unfit(Map<String, String> facts);
 
-    /** What works only with care, for the log; null if there is nothing to say. */
+    /** Says what works only with care, for the log; null if there is nothing to say. */
     default @Nullable String notice(Connection connection, Map<String, String> facts) throws SQLException {
         return null;
     }
@@ -46,30 +46,38 @@ public interface Dialect {
     /** The short name: of the scripts' folder, and in messages. */
     String id();
 
+    /** Says why tables may be gone, and what to do, as a sentence to go on from; empty where that does not happen. */
+    default String ifTablesAreGone() {
+        return "";
+    }
+
     /** The database's clock, as an expression. */
     String now();
 
-    /** The same, but fails where the session's clock is not the server's. Each statement that gives, keeps or removes a lock has it. */
+    /**
+     * Returns the database's clock, as an expression that fails where the session's clock is not the server's. Each statement
+     * that gives, keeps or removes a lock has it.
+     */
     default String checkedNow() {
         return now();
     }
 
-    /** Run first in each transaction of our own on connections without auto-commit; empty where nothing is needed. */
+    /** Returns what runs first in each transaction of our own on connections without auto-commit; empty for nothing. */
     default String beforeTransaction() {
         return "";
     }
 
     /** Writes down a change of one row, which never waits for a locked row where the database can do without. */
-    String write(Change change);
+    String write(RowUpdate change);
 
     /** Writes down the change that takes a lock which is most likely free; if it is not, nothing may come of it. */
-    default String take(Change change) {
+    default String take(RowUpdate change) {
         return write(change);
     }
 
     /**
-     * An update of the rows that are listed in {@link #listedRows()} (named {@code r}) and meet the condition; locked rows are
-     * skipped, or make it fail as busy. The row is {@code l} in condition and assignments.
+     * Writes down an update of the rows that are listed in {@link #listedRows()} (named {@code r}) and meet the condition; locked
+     * rows are skipped, or make it fail as busy. The row is {@code l} in condition and assignments.
      */
     String writeListed(String table, String condition, String assignments);
 
@@ -86,9 +94,9 @@ public interface Dialect {
     boolean bindsJson();
 
     /**
-     * One statement that inserts, takes over, re-enters or refuses; answers with the columns given and a column {@code changed}: 1
-     * with the row as it is afterwards, 0 with a row that was only read. Empty where there is none that never waits: there a row is
-     * read first, and changed or inserted.
+     * Writes down one statement that inserts, takes over, re-enters or refuses; it answers with the columns given and a column
+     * {@code changed}: 1 with the row as it is afterwards, 0 with a row that was only read. Empty where there is none that never
+     * waits: there a row is read first, and changed or inserted.
      */
     default String upsert(String table, String columns) {
         return "";
@@ -118,10 +126,10 @@ public interface Dialect {
         return "";
     }
 
-    /** What a guard adds to its SELECT, to pin the row until the end of the transaction. */
+    /** Returns what a guard adds to its SELECT, to pin the row until the end of the transaction. */
     String pin();
 
-    /** What the transaction's snapshot shows as lock_id of the row {@code l}, next to a pin that sees the present. */
+    /** Returns the lock_id of the row {@code l} that the transaction's snapshot shows, next to a pin that sees the present. */
     default String seenBySnapshot(String table) {
         return "l.lock_id";
     }
@@ -141,7 +149,7 @@ public interface Dialect {
         return false;
     }
 
-    /** Added to the condition of a release, which need not be on disk: losing it means waiting for expiry. */
+    /** Returns what is added to the condition of a release, which need not be on disk: losing it means waiting for expiry. */
     default String needNotBeOnDisk() {
         return "";
     }
@@ -156,13 +164,13 @@ public interface Dialect {
         return "";
     }
 
-    /** A text to sort by, so that the order is that of the code points. */
+    /** Makes a text one to sort by, so that the order is that of the code points. */
     default String sortable(String text) {
         return text;
     }
 
     /**
-     * Locks that a session holds.
+     * Returns how this database has locks that a session holds.
      *
      * @param table the table of session locks, where the database has none of its own
      */

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out which database it is, and whether locks can be trusted there. An unknown one is an error, never a guess. */
+/** Finds out which database is there, and whether locks can be trusted on it. An unknown one is an error, never a guess. */
 public final class Dialects {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
@@ -49,7 +49,7 @@ public final class Dialects {
                 connection.rollback();
             }
             // someone may have set it without the driver's knowledge
-            boolean readsWait = !autoCommit && (serializable || facts.containsValue("SERIALIZABLE"));
+            boolean readsWait = !autoCommit && (serializable || MySqlFamily.isSerializable(facts));
             return of(product, version, readsWait);
         } catch (SQLException e) {
             throw new LockingFailException(null, "The database could not be asked what it is: " + e.getMessage(), e);
@@ -95,7 +95,7 @@ public final class Dialects {
         return dialect;
     }
 
-    /** However many digits it has. */
+    /** Reads a number, however many digits it has. */
     private static int number(String digits) {
         return new BigInteger(digits).min(BigInteger.valueOf(Integer.MAX_VALUE)).intValue();
     }

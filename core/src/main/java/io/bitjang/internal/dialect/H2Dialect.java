@@ -31,22 +31,27 @@ final class H2Dialect implements Dialect {
     }
 
     @Override
+    public String ifTablesAreGone() {
+        return "If this database is in memory, it ends with its last connection: add ;DB_CLOSE_DELAY=-1 to its URL. ";
+    }
+
+    @Override
     public String now() {
         return NOW;
     }
 
     /** The flags are of the row as it was; only a change of the answer itself needs the row as it is then. */
     @Override
-    public String write(Change change) {
+    public String write(RowUpdate change) {
         return write(change, change.encode("c." + change.answer));
     }
 
     @Override
-    public String take(Change change) {
+    public String take(RowUpdate change) {
         return write(change, "c.fence * 8 + " + FLAGS_WHEN_TAKEN);
     }
 
-    private static String write(Change change, String answer) {
+    private static String write(RowUpdate change, String answer) {
         return """
             SELECT %4$s FROM %5$s TABLE (
               UPDATE %1$s c SET
@@ -153,7 +158,7 @@ final class H2Dialect implements Dialect {
         return OptionalInt.of(Connection.TRANSACTION_REPEATABLE_READ);
     }
 
-    /** Some of its modes know no LIMIT. */
+    /** Some of H2's modes know no LIMIT. */
     @Override
     public String limit() {
         return "FETCH FIRST :limit ROWS ONLY";

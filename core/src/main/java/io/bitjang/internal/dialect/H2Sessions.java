@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * H2 has no such locks. Here each is a row that a transaction of its own has locked, on a connection of its own; the row is
- * removed by the one who gives it back.
+ * Session locks on H2, which has none of its own: each is a row that a transaction of its own has locked, on a connection of its
+ * own; the row is removed by the one who gives it back.
  */
 final class H2Sessions implements SessionDialect {
 
@@ -58,7 +58,7 @@ final class H2Sessions implements SessionDialect {
         return "";
     }
 
-    /** Whoever can lock it without waiting has it. */
+    /** Whoever can lock the row without waiting has the lock. */
     @Override
     public String holds() {
         return attempt();

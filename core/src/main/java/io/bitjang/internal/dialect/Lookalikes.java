@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 final class Lookalikes {
 
     /**
-     * One of them.
+     * One such server.
      *
      * @param mark what its version says, in lower case
      * @param name what it is called

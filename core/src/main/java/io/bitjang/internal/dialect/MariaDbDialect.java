@@ -5,8 +5,9 @@ package io.bitjang.internal.dialect;
 final class MariaDbDialect extends MySqlFamily {
 
     /**
-     * For this statement only: a locked row is an error (1205) at once instead of a wait of 50 seconds, and rows may be found by a
-     * join. Not sql_mode: the driver would take that of the statement for the session's, and escape the next text by it.
+     * The settings of one statement only: a locked row is an error (1205) at once instead of a wait of 50 seconds, and rows may
+     * be found by a join. Not sql_mode: the driver would take that of the statement for the session's, and escape the next text
+     * by it.
      */
     private static final String NOWAIT = "SET STATEMENT innodb_lock_wait_timeout = 0, sql_safe_updates = 0 FOR\n";
 
@@ -26,9 +27,9 @@ final class MariaDbDialect extends MySqlFamily {
         return "utf8mb4_nopad_bin";
     }
 
-    /** Assigns from left to right: the answer is taken first, from the row as it was. */
+    /** MariaDB assigns from left to right: the answer is taken first, from the row as it was. */
     @Override
-    public String write(Change change) {
+    public String write(RowUpdate change) {
         return NOWAIT + """
             UPDATE %1$s c SET
                 %2$s
@@ -48,8 +49,8 @@ final class MariaDbDialect extends MySqlFamily {
     }
 
     /**
-     * Right whether assignments run from left to right or all at once (SIMULTANEOUS_ASSIGNMENT, ORACLE): each reads only what is
-     * assigned after it, but for the last, which sees the lock id as it was or as it is then.
+     * The upsert is right whether assignments run from left to right or all at once (SIMULTANEOUS_ASSIGNMENT, ORACLE): each reads
+     * only what is assigned after it, but for the last, which sees the lock id as it was or as it is then.
      */
     @Override
     public String upsert(String table, String columns) {

@@ -26,7 +26,7 @@ final class MySqlDialect extends MySqlFamily {
      * from the row as it was inside. So does the time, which keeps the text short: the driver parses it for every call.
      */
     @Override
-    public String write(Change change) {
+    public String write(RowUpdate change) {
         return """
             UPDATE /*+ NO_MERGE(c) */ (
               SELECT c.*, %4$s AS t FROM %1$s c WHERE c.type = :type AND c.id = :id AND %2$s FOR UPDATE SKIP LOCKED) c

@@ -10,12 +10,13 @@ import org.jspecify.annotations.Nullable;
 /** What MySQL and MariaDB have in common. */
 abstract class MySqlFamily implements Dialect {
 
-    /** Not UNIX_TIMESTAMP(NOW(6)): that goes through the session's time zone, and is wrong for an hour each autumn. */
+    /** The clock. Not UNIX_TIMESTAMP(NOW(6)): that goes through the session's time zone, and is wrong for an hour each autumn. */
     static final String NOW = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 
     /**
-     * Out of range (1690) if someone has SET timestamp in this session, which moves UTC_TIMESTAMP: SYSDATE goes on. It is no clock
-     * to use instead, because it is the session's local time and moves while the statement runs.
+     * The clock as an expression that is out of range (1690) if someone has SET timestamp in this session, which moves
+     * UTC_TIMESTAMP: SYSDATE goes on. SYSDATE is not a clock to use instead, because it is the session's local time and moves
+     * while the statement runs.
      */
     static final String CHECKED_NOW =
             NOW + " + IF(ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 5, 9223372036854775807, 0)";
@@ -27,7 +28,7 @@ abstract class MySqlFamily implements Dialect {
         this.readsWait = readsWait;
     }
 
-    /** Compares exactly: case, accents and trailing blanks count. */
+    /** Names the collation that compares exactly: case, accents and trailing blanks count. */
     abstract String collation();
 
     @Override
@@ -85,7 +86,7 @@ abstract class MySqlFamily implements Dialect {
                 : null;
     }
 
-    /** What a pool's first statement may have set. */
+    /** Says why a session is unfit by what a pool's first statement may have set; null if it is fit. */
     private static @Nullable String unfitSession(Map<String, String> facts) {
         String believed = facts.getOrDefault(DRIVERS_AUTO_COMMIT, "ON");
         if (!facts.getOrDefault("autocommit", believed).equals(believed)) {
@@ -94,12 +95,17 @@ abstract class MySqlFamily implements Dialect {
                     + " to the pool's auto-commit setting, not to a statement";
         }
         String completion = facts.getOrDefault("completion_type", "NO_CHAIN");
-        boolean serializable = facts.containsValue("SERIALIZABLE") && believed.equals("OFF");
+        boolean serializable = isSerializable(facts) && believed.equals("OFF");
         return completion.equals("RELEASE") || completion.equals("CHAIN") && serializable
                 ? "completion_type is " + completion
                         + ": every commit ends the connection, or begins the next transaction"
                         + " before its isolation level can be set. Set it to NO_CHAIN"
                 : null;
+    }
+
+    /** Tells whether the session is at SERIALIZABLE, under the name that the server has for its level. */
+    static boolean isSerializable(Map<String, String> facts) {
+        return "SERIALIZABLE".equals(facts.getOrDefault("transaction_isolation", facts.get("tx_isolation")));
     }
 
     private static boolean isOn(Map<String, String> facts, String variable) {
@@ -111,17 +117,17 @@ abstract class MySqlFamily implements Dialect {
         return CHECKED_NOW;
     }
 
-    /** For the next transaction only: the session's own level stays. */
+    /** Sets the isolation level for the next transaction only: the session's own level stays. */
     @Override
     public String beforeTransaction() {
         return readsWait ? "SET TRANSACTION ISOLATION LEVEL READ COMMITTED" : "";
     }
 
     /**
-     * The assignments, of which one is the answer. With the driver's useAffectedRows a row that stays as it was has no answer, so
-     * something changes always.
+     * Writes the assignments, of which one is the answer. With the driver's useAffectedRows a row that stays as it was has no
+     * answer, so something changes always.
      */
-    static String set(Change change, String row) {
+    static String set(RowUpdate change, String row) {
         String set = change.assignments((column, value) -> row + "." + column + " = "
                 + (column.equals(change.answer) ? "LAST_INSERT_ID(" + change.encode(value) + ") DIV 8" : value));
         return change.mayChangeNothing() ? set + ",\n    " + row + ".probes = c.probes + 1" : set;

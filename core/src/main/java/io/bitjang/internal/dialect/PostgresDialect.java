@@ -12,7 +12,10 @@ final class PostgresDialect implements Dialect {
 
     private static final String NOW = "(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint";
 
-    /** By the time at which the statement began, which is one for all columns: the clock itself moves from one to the next. */
+    /**
+     * Whether the owner re-enters, by the time at which the statement began, which is one for all columns: the clock itself moves
+     * from one to the next.
+     */
     private static final String AGAIN =
             "l.owner = :again AND l.lock_id IS NOT NULL AND l.expires_at > excluded.acquired_at";
 
@@ -52,7 +55,7 @@ final class PostgresDialect implements Dialect {
                 : null;
     }
 
-    /** In transaction mode the next statement may run in another session, which does not know what was prepared. */
+    /** Warns of a pooler: in transaction mode the next statement may run in a session that does not know what was prepared. */
     @Override
     public @Nullable String notice(Connection connection, Map<String, String> facts) throws SQLException {
         try {
@@ -83,8 +86,8 @@ final class PostgresDialect implements Dialect {
      * must never be written by one; for the rest it is the fastest.
      */
     @Override
-    public String write(Change change) {
-        if (change.lock == Change.Lock.PATIENT) {
+    public String write(RowUpdate change) {
+        if (change.lock == RowUpdate.Lock.PATIENT) {
             return """
                 UPDATE %1$s c SET
                     %2$s,
@@ -101,15 +104,15 @@ final class PostgresDialect implements Dialect {
               FROM c WHERE l.type = c.type AND l.id = c.id""".formatted(
                                 change.table,
                                 change.condition,
-                                (change.lock == Change.Lock.EXCLUSIVE ? "UPDATE" : "NO KEY UPDATE")
-                                        + (change.lock == Change.Lock.PINNED ? "" : " SKIP LOCKED"),
+                                (change.lock == RowUpdate.Lock.EXCLUSIVE ? "UPDATE" : "NO KEY UPDATE")
+                                        + (change.lock == RowUpdate.Lock.PINNED ? "" : " SKIP LOCKED"),
                                 set(change),
                                 change.flags)
                 + answer(change, "l");
     }
 
-    /** CASE is lazy: without a flag no notification is made, which would serialise the commits of the whole server. */
-    private static String answer(Change change, String row) {
+    /** Writes the answer. CASE is lazy: without a flag it does not notify, which would serialise the whole server's commits. */
+    private static String answer(RowUpdate change, String row) {
         String answer = "\nRETURNING %1$s.%2$s * 8 + %1$s.flags".formatted(row, change.answer);
         return change.channel.isEmpty()
                 ? answer
@@ -117,9 +120,12 @@ final class PostgresDialect implements Dialect {
                         + "', char_length(:type) || ':' || :type || :id)::text END";
     }
 
-    /** The same strength by a conflict, where assigning the key gives it: a third faster than to find the row, lock it and join it. */
+    /**
+     * Takes the lock with the strength of FOR UPDATE by a conflict, where assigning the key gives it: a third faster than to find
+     * the row, lock it and join it.
+     */
     @Override
-    public String take(Change change) {
+    public String take(RowUpdate change) {
         return """
             INSERT INTO %1$s AS c (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
             SELECT :type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %2$s + :micros, :note
@@ -132,7 +138,7 @@ final class PostgresDialect implements Dialect {
             RETURNING c.fence * 8 + %6$s""".formatted(change.table, NOW, boundedWait(), set(change), change.condition, FLAGS_WHEN_TAKEN);
     }
 
-    private static String set(Change change) {
+    private static String set(RowUpdate change) {
         return change.assignments((column, value) -> column + " = " + value);
     }
 
@@ -223,7 +229,7 @@ final class PostgresDialect implements Dialect {
         return " AND set_config('synchronous_commit', 'off', true) IS NOT NULL";
     }
 
-    /** Half of the statement's own time at most: a locked row must be told from a statement that takes too long. */
+    /** Bounds the wait by 150 ms and half of the statement's time: a locked row must be told from a statement that takes long. */
     @Override
     public String boundedWait() {
         return "set_config('lock_timeout', greatest(1, least(150, coalesce(nullif("

@@ -32,7 +32,7 @@ final class PostgresSessions implements SessionDialect {
         return "SELECT CASE WHEN pg_try_advisory_lock(:key) THEN 1 ELSE 0 END, pg_backend_pid()";
     }
 
-    /** The setting is the statement's own: it ends with it. */
+    /** The setting of lock_timeout is the statement's own: it ends with the statement. */
     @Override
     public String await() {
         return "SELECT 1, pg_backend_pid(), set_config('lock_timeout', CAST(:millis AS text), true), pg_advisory_lock(:key)";

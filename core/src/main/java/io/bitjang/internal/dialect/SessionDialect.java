@@ -39,10 +39,10 @@ public interface SessionDialect {
     /** Gives all locks of the session back; empty where the end of the transaction does. */
     String releaseAll();
 
-    /** Whether this session holds the lock. */
+    /** Asks whether this session holds the lock. */
     String holds();
 
-    /** Which session this is; the first column is 1. */
+    /** Asks which session this is; the first column is 1. */
     String session();
 
     /** Takes the lock, without waiting, until the end of the transaction; empty where a transaction can't hold one. */
@@ -58,10 +58,10 @@ public interface SessionDialect {
         return false;
     }
 
-    /** Rows of a name and a value, which tell whether such locks can be trusted here; empty if they always can. */
+    /** Asks for rows of a name and a value, which tell whether session locks can be trusted here; empty if they always can. */
     String circumstances();
 
-    /** Why they can't be trusted; null if they can. */
+    /** Says why session locks can't be trusted here; null if they can. */
     @Nullable
     String unfit(Map<String, String> circumstances);
 

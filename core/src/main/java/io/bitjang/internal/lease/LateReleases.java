@@ -4,12 +4,14 @@ package io.bitjang.internal.lease;
 import io.bitjang.LockName;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
-import io.bitjang.internal.sql.Listed;
+import io.bitjang.internal.sql.ListedRow;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Alarm;
+import io.bitjang.internal.work.Log;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -17,12 +19,15 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -33,32 +38,35 @@ import org.jspecify.annotations.Nullable;
  */
 final class LateReleases {
 
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final long FIRST_PAUSE = Duration.ofMillis(100).toNanos();
     private static final long LONGEST_PAUSE = Duration.ofSeconds(2).toNanos();
 
-    /** A request that has not arrived after this long never will; and whoever locks a row this long is not waited for. */
+    /**
+     * How long a grant is tried for at most: a request that has not arrived by then never will, and whoever locks a row this long
+     * is not waited for.
+     */
     private static final Duration LONGEST = Duration.ofHours(1);
 
-    /** How long it goes on after the end for rows that are locked. */
+    /** How long the thread that closes goes on trying for rows that are locked. */
     private static final Duration AFTER_CLOSING = Duration.ofSeconds(10);
 
-    private static final long CLOSING_PAUSE = Duration.ofMillis(20).toNanos();
+    private static final long CLOSING_PAUSE = 30; // milliseconds
     private static final int MOST_FAILURES = 3;
     private static final int MOST_NAMED = 10;
     private static final int MOST = 10_000;
     private static final int BATCH = 1000;
 
     /**
-     * One grant.
+     * One grant that is to be released.
      *
-     * @param heldOnce whether it was surely there: then it is done when the row carries it no more
+     * @param heldOnce whether the grant was surely there: then it is done when the row carries it no more
      * @param notFreeBefore how long after it was taken it must stay taken, in microseconds; 0 for not at all
      */
     private record Entry(List<LockName> names, String secret, Deadline until, boolean heldOnce, long notFreeBefore) {}
 
+    private final Driver driver;
     private final LockStore store;
-    private final Workers workers;
+    private final Ticker ticker;
     private final Consumer<List<LockName>> freed;
     private final Map<String, Entry> entries = new ConcurrentHashMap<>();
     private final AtomicLong pause = new AtomicLong(FIRST_PAUSE);
@@ -67,91 +75,115 @@ final class LateReleases {
     private final AtomicReference<@Nullable CountDownLatch> closing = new AtomicReference<>();
     private volatile boolean drained;
 
-    LateReleases(LockStore store, Workers workers, Consumer<List<LockName>> freed) {
+    /** The secrets of the grants that were given up at closing. */
+    private volatile Set<String> givenUp = Set.of();
+
+    LateReleases(Driver driver, LockStore store, Workers workers, Consumer<List<LockName>> freed) {
+        this.driver = driver;
         this.store = store;
-        this.workers = workers;
+        this.ticker = workers.ticker();
         this.freed = freed;
         this.alarm = new Alarm(workers, this::startRound);
     }
 
-    /** An attempt that may still be on its way. */
+    /** Adds an attempt that may still be on its way to the database. */
     void add(List<LockName> names, String secret, long micros) {
         if (entries.size() >= MOST) {
-            LOG.log(System.Logger.Level.WARNING, names + ": too many attempts have no outcome, it ends by itself");
+            Log.warn(names + ": too many attempts have no outcome, it ends by itself");
             return;
         }
         put(names, secret, Duration.of(micros, ChronoUnit.MICROS), false, 0);
         wake();
     }
 
-    /** A grant that is there but could not be given back. */
+    /** Adds a grant that is there but could not be given back. */
     void addHeld(List<LockName> names, String secret, Duration remaining, long notFreeBefore) {
         keep(names, secret, remaining, notFreeBefore);
         wake();
     }
 
-    /** The same, for {@link #drain} to give back. */
+    /** Adds a grant that is there, for {@link #drain} to give back. */
     void keep(List<LockName> names, String secret, Duration remaining, long notFreeBefore) {
         put(names, secret, remaining, true, notFreeBefore);
     }
 
+    /** Gives back a grant that came too late for {@link #drain}, at once: this instance is about to end, and its threads with it. */
+    Plan<Boolean> giveBackNow(List<LockName> names, String secret, Duration remaining) {
+        keep(names, secret, remaining, 0);
+        return tryAll().map(answered -> {
+                    if (entries.containsKey(secret)) {
+                        wake();
+                    }
+                    return answered;
+                })
+                .otherwise(e -> {
+                    wake();
+                    return null;
+                });
+    }
+
     private void put(List<LockName> names, String secret, Duration lasts, boolean heldOnce, long notFreeBefore) {
-        Deadline until = Deadline.in(lasts.compareTo(LONGEST) < 0 ? lasts : LONGEST);
+        Deadline until = ticker.in(lasts.compareTo(LONGEST) < 0 ? lasts : LONGEST);
         entries.put(secret, new Entry(names, secret, until, heldOnce, notFreeBefore));
     }
 
-    /** The entry is there before this looks whether the rounds have ended; {@link #drain} ends them before it looks for entries. */
+    /**
+     * Sets the alarm for the next round, or starts the closing if the rounds have ended. The entry is there before this looks
+     * whether they have; {@link #drain} ends them before it looks for entries.
+     */
     private void wake() {
         if (drained) {
             startClosing();
         } else {
             pause.set(FIRST_PAUSE);
-            alarm.setTo(Ticks.now() + FIRST_PAUSE);
+            alarm.setTo(ticker.now() + FIRST_PAUSE);
         }
     }
 
     /**
-     * The end of this instance: tries until all is given back, and waits for that, but not longer than until then. A database that does
-     * not answer is given up. Rows that a transaction of the application's has locked are tried for a while longer, in the background.
+     * Ends the rounds, because this instance is closed: tries until all is given back, and waits for that until the given end at
+     * most. A database that does not answer is given up. Rows that a transaction of the application's has locked are tried for a
+     * while longer, in the background.
      */
     void drain(Deadline end) {
         drained = true;
         if (entries.isEmpty()) {
             return;
         }
-        Ticks.await(startClosing(), end);
+        end.await(startClosing());
         List<LockName> left = heldOnce().flatMap(entry -> entry.names.stream()).toList();
         if (!left.isEmpty()) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "Closed before " + left.size() + " locks could be given back, they end by themselves: "
-                            + left.stream().limit(MOST_NAMED).toList() + (left.size() > MOST_NAMED ? " ..." : ""));
+            Log.warn("Closed before " + left.size() + " locks could be given back, they end by themselves: "
+                    + left.stream().limit(MOST_NAMED).toList() + (left.size() > MOST_NAMED ? " ..." : ""));
         }
     }
 
-    /** One thread at a time tries, for those who close and for those who come too late for that. Answers what opens when it ends. */
+    /**
+     * Starts the one thread that tries for those who close and for those who come too late for that, unless it runs already;
+     * returns the latch that opens when it ends.
+     */
     private CountDownLatch startClosing() {
         CountDownLatch mine = new CountDownLatch(1);
         @Nullable CountDownLatch alive = closing.compareAndExchange(null, mine);
         if (alive != null) {
             return alive;
         }
-        Runnable work = () -> {
-            boolean again = false;
-            try {
-                again = untilGivenBack();
-            } finally {
-                closing.set(null);
-                mine.countDown();
+        Plan<Boolean> work = Plan.later(() -> untilGivenBack(ticker.in(AFTER_CLOSING), 0));
+        boolean started = driver.start("bitjang-closing", work.ended((all, failure) -> {
+            closing.set(null);
+            mine.countDown();
+            if (failure != null) {
+                Log.warn("Locks could not be given back, they end by themselves", failure);
             }
-            if (again && heldOnce().findAny().isPresent()) {
-                // added after the last look, by one who has found this thread alive
+            // added after the last look, by one who has found this thread alive; what was given up is not tried for
+            // ever
+            if (failure == null && heldOnce().anyMatch(entry -> !givenUp.contains(entry.secret))) {
                 startClosing();
             }
-        };
-        if (Workers.start("bitjang-closing", work) == null) {
+        }));
+        if (!started) {
             closing.set(null);
-            tryAll();
+            driver.run(tryAll());
             mine.countDown();
         }
         return mine;
@@ -161,78 +193,95 @@ final class LateReleases {
         return entries.values().stream().filter(Entry::heldOnce);
     }
 
-    /** Answers whether all was given back; otherwise it was given up. */
-    private boolean untilGivenBack() {
-        Deadline longest = Deadline.in(AFTER_CLOSING);
-        int failures = 0;
-        do {
-            failures = tryAll() ? 0 : failures + 1;
+    /** Tries until all grants are given back (true) or given up (false). */
+    private Plan<Boolean> untilGivenBack(Deadline longest, int failures) {
+        return tryAll().then(answered -> {
+            int now = answered ? 0 : failures + 1;
             if (heldOnce().findAny().isEmpty()) {
-                return true;
+                return Plan.of(true);
             }
-            Ticks.park(CLOSING_PAUSE);
-        } while (failures < MOST_FAILURES && !longest.passed());
-        return false;
+            if (now < MOST_FAILURES && !longest.passed()) {
+                return new Plan.Pause(CLOSING_PAUSE).deaf().then(paused -> untilGivenBack(longest, now));
+            }
+            givenUp = heldOnce().map(Entry::secret).collect(Collectors.toSet());
+            return Plan.of(false);
+        });
     }
 
     private void startRound() {
         if (!drained && running.compareAndSet(false, true)) {
-            workers.execute(this::round);
+            driver.start(tryAll().ended((answered, failure) -> {
+                running.set(false);
+                if (!entries.isEmpty()) {
+                    alarm.setTo(ticker.now() + pause.getAndUpdate(before -> Math.min(before * 2, LONGEST_PAUSE)));
+                }
+                if (failure != null) {
+                    Log.warn("Late releases failed, they are tried again", failure);
+                }
+            }));
         }
     }
 
-    private void round() {
-        try {
-            tryAll();
-        } finally {
-            running.set(false);
-            if (!entries.isEmpty()) {
-                alarm.setTo(Ticks.now() + pause.getAndUpdate(before -> Math.min(before * 2, LONGEST_PAUSE)));
-            }
-        }
-    }
-
-    /** Tries each once more; false if the database failed. */
-    boolean tryAll() {
-        boolean answered = true;
-        List<Entry> all = List.copyOf(entries.values());
-        try {
+    /** Tries to release each grant once more; false if the database failed. */
+    Plan<Boolean> tryAll() {
+        return Plan.later(() -> {
+            List<Entry> all = List.copyOf(entries.values());
             List<Entry> plain =
                     all.stream().filter(entry -> entry.notFreeBefore == 0).toList();
-            for (int from = 0; from < plain.size(); from += BATCH) {
-                release(plain.subList(from, Math.min(plain.size(), from + BATCH)));
-            }
-            all.stream().filter(entry -> entry.notFreeBefore > 0).forEach(this::leaveTaken);
-        } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Late releases failed, they are tried again", e);
-            answered = false;
-        }
-        all.stream().filter(entry -> entry.until.passed()).forEach(entry -> entries.remove(entry.secret));
-        return answered;
+            return releaseFrom(plain, 0)
+                    .then(released -> Plan.all(
+                            all.stream()
+                                    .filter(entry -> entry.notFreeBefore > 0)
+                                    .toList(),
+                            this::leaveTaken))
+                    .ifFailed(e -> {
+                        Log.debug("Late releases failed, they are tried again", e);
+                        return Plan.of(false);
+                    })
+                    .map(answered -> {
+                        all.stream()
+                                .filter(entry -> entry.until.passed())
+                                .forEach(entry -> entries.remove(entry.secret));
+                        return answered;
+                    });
+        });
     }
 
-    private void release(List<Entry> batch) {
-        List<Listed> rows = new ArrayList<>();
-        batch.forEach(entry -> entry.names.forEach(name -> rows.add(new Listed(name, entry.secret, 0))));
-        rows.sort(Comparator.comparing(Listed::name));
-        int released = releaseWhatIsNotLocked(rows);
-        if (released == rows.size()) {
-            batch.forEach(this::done);
-            return;
-        }
-        if (released > 0) {
-            freed.accept(rows.stream().map(Listed::name).toList());
-        }
-        List<Entry> heldOnce = batch.stream().filter(Entry::heldOnce).toList();
-        if (!heldOnce.isEmpty()) {
-            Map<LockName, LockRow> present = store.read(heldOnce.stream()
-                    .flatMap(entry -> entry.names.stream())
-                    .distinct()
-                    .toList());
-            heldOnce.stream()
-                    .filter(entry -> entry.names.stream().noneMatch(name -> carries(present, name, entry)))
-                    .forEach(this::done);
-        }
+    private Plan<Boolean> releaseFrom(List<Entry> entries, int from) {
+        return from < entries.size()
+                ? release(entries.subList(from, Math.min(entries.size(), from + BATCH)))
+                        .then(released -> releaseFrom(entries, from + BATCH))
+                : Plan.of(true);
+    }
+
+    private Plan<Boolean> release(List<Entry> batch) {
+        List<ListedRow> rows = new ArrayList<>();
+        batch.forEach(entry -> entry.names.forEach(name -> rows.add(new ListedRow(name, entry.secret, 0))));
+        rows.sort(Comparator.comparing(ListedRow::name));
+        return releaseWhatIsNotLocked(rows).then(released -> {
+            if (released == rows.size()) {
+                batch.forEach(this::done);
+                return Plan.of(true);
+            }
+            if (released > 0) {
+                freed.accept(rows.stream().map(ListedRow::name).toList());
+            }
+            List<Entry> heldOnce = batch.stream().filter(Entry::heldOnce).toList();
+            return heldOnce.isEmpty() ? Plan.of(true) : forgetWhatIsGone(heldOnce);
+        });
+    }
+
+    private Plan<Boolean> forgetWhatIsGone(List<Entry> entries) {
+        return store.read(entries.stream()
+                        .flatMap(entry -> entry.names.stream())
+                        .distinct()
+                        .toList())
+                .map(present -> {
+                    entries.stream()
+                            .filter(entry -> entry.names.stream().noneMatch(name -> carries(present, name, entry)))
+                            .forEach(this::done);
+                    return true;
+                });
     }
 
     private static boolean carries(Map<LockName, LockRow> rows, LockName name, Entry entry) {
@@ -240,44 +289,41 @@ final class LateReleases {
         return row != null && row.isOf(entry.secret);
     }
 
-    /** In one statement; where one locked row fails it as a whole, in two halves. */
-    private int releaseWhatIsNotLocked(List<Listed> rows) {
-        try {
-            return store.releaseAll(rows);
-        } catch (DatabaseException e) {
-            if (!isLocked(e)) {
-                throw e;
-            }
-            if (rows.size() == 1) {
-                return 0;
-            }
-            int half = rows.size() / 2;
-            return releaseWhatIsNotLocked(rows.subList(0, half))
-                    + releaseWhatIsNotLocked(rows.subList(half, rows.size()));
-        }
+    /** Releases the rows in one statement; where one locked row fails it as a whole, in two halves. */
+    private Plan<Integer> releaseWhatIsNotLocked(List<ListedRow> rows) {
+        int half = rows.size() / 2;
+        return rows.isEmpty()
+                ? Plan.of(0)
+                : store.releaseAll(rows).ifFailed(e -> {
+                    if (!isLocked(e)) {
+                        return Plan.failed(e);
+                    }
+                    return half == 0
+                            ? Plan.of(0)
+                            : releaseWhatIsNotLocked(rows.subList(0, half))
+                                    .then(first -> releaseWhatIsNotLocked(rows.subList(half, rows.size()))
+                                            .map(second -> first + second));
+                });
     }
 
-    /** It may not be free yet: it is left to expire at the right time. */
-    private void leaveTaken(Entry entry) {
-        boolean all = true;
-        for (LockName name : entry.names) {
-            all &= leftTaken(name, entry)
-                    || store.read(name).filter(row -> row.isOf(entry.secret)).isEmpty();
-        }
-        if (all) {
-            done(entry);
-        }
+    /** Leaves a lock that may not be free yet to expire at the right time. */
+    private Plan<Boolean> leaveTaken(Entry entry) {
+        return Plan.all(entry.names, name -> leaveTaken(name, entry)).map(all -> {
+            if (all) {
+                done(entry);
+            }
+            return true;
+        });
     }
 
-    private boolean leftTaken(LockName name, Entry entry) {
-        try {
-            return store.releaseAt(name, entry.secret, entry.notFreeBefore).isPresent();
-        } catch (DatabaseException e) {
-            if (isLocked(e)) {
-                return false;
-            }
-            throw e;
-        }
+    private Plan<Boolean> leaveTaken(LockName name, Entry entry) {
+        return store.releaseAt(name, entry.secret, entry.notFreeBefore)
+                .ifFailed(e -> isLocked(e) ? Plan.of(OptionalLong.empty()) : Plan.failed(e))
+                .then(left -> left.isPresent()
+                        ? Plan.of(true)
+                        : store.read(name)
+                                .map(row -> row.filter(found -> found.isOf(entry.secret))
+                                        .isEmpty()));
     }
 
     private static boolean isLocked(DatabaseException e) {

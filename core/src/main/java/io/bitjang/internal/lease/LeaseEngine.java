@@ -9,91 +9,125 @@ import io.bitjang.NoLockException;
 import io.bitjang.StaleSnapshotException;
 import io.bitjang.Wait;
 import io.bitjang.admin.LocalLock;
-import io.bitjang.internal.sql.Answer;
+import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.Database;
-import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
-import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.Log;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where grants are made and given back. It ties together the attempts, the queues, the renewer and the late releases of one
- * instance; each of them knows its own business. Thread-safe.
+ * Makes grants and gives them back. It ties together the attempts, the queues, the renewer and the late releases of one instance;
+ * each of them knows its own business. Thread-safe.
  */
 public final class LeaseEngine {
 
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
-
+    final Driver driver;
     final LockStore store;
     final GuardSql guard;
     private final Settings settings;
     final Events events;
     final Workers workers;
+    final Ticker ticker;
     private final LateReleases late;
     final Attempts attempts;
-    final OwnRow ownRow;
+    final Trail trail;
+    final HeldRow heldRow;
     final Renewer renewer;
-    private final Bell bell;
-    private final Waiting waiting;
+    private final WakeUps wakeUps;
+    private final WaitQueues waiting;
     private final WaitsWithoutThread withoutThread;
     final Releases releases;
     private final Map<LockName, LeaseHandle> heldHere = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Over a database whose tables are there. */
-    public LeaseEngine(
+    /** Makes an engine over a database whose tables are there. */
+    public static LeaseEngine over(
             Database database,
             Tables tables,
             SessionStore sessions,
             Settings settings,
             Workers workers,
             Events events) {
-        this.store = new LockStore(database, tables);
-        this.guard = store.guard();
+        LockStore store = new LockStore(database.dialect(), tables, workers.ticker(), GrantKey::newSecret);
+        return new LeaseEngine(
+                store,
+                store.guard(database),
+                new WorkerDriver(database, workers),
+                settings,
+                workers,
+                events,
+                engine -> {
+                    WakeUps notifications = new Notifications(
+                            workers,
+                            database,
+                            tables.channel(),
+                            settings.notifications(),
+                            names -> engine.waiting().kick(names),
+                            () -> engine.waiting().isEmpty());
+                    boolean gates = settings.notifications() && sessions.shares();
+                    return gates ? new ProcessLine(engine, sessions, notifications) : notifications;
+                });
+    }
+
+    /** Makes an engine of these parts. */
+    LeaseEngine(
+            LockStore store,
+            GuardSql guard,
+            Driver driver,
+            Settings settings,
+            Workers workers,
+            Events events,
+            Function<LeaseEngine, WakeUps> sources) {
+        this.driver = driver;
+        this.store = store;
+        this.guard = guard;
         this.settings = settings;
         this.workers = workers;
+        this.ticker = workers.ticker();
         this.events = events;
-        this.late = new LateReleases(store, workers, names -> waiting().kick(names));
-        this.attempts = new Attempts(store, late);
-        this.ownRow = new OwnRow(store);
-        this.renewer = new Renewer(store, ownRow, attempts, workers, events);
-        Bell notifications = new Notifications(
-                database,
-                tables.channel(),
-                settings.notifications(),
-                names -> waiting().kick(names),
-                () -> waiting().isEmpty());
-        boolean gates = settings.notifications() && sessions.shares();
-        this.bell = gates ? new SessionGate(this, sessions, notifications) : notifications;
-        this.waiting = new Waiting(this, store, workers, bell);
+        this.late = new LateReleases(driver, store, workers, names -> waiting().kick(names));
+        this.attempts = new Attempts(ticker, store, late);
+        this.trail = new Trail(store, events, settings.audit());
+        this.heldRow = new HeldRow(ticker, store);
+        this.renewer = new Renewer(driver, store, heldRow, attempts, workers, events);
+        this.wakeUps = sources.apply(this);
+        this.waiting = new WaitQueues(this, store, workers, wakeUps);
         this.withoutThread = new WaitsWithoutThread(this, waiting, workers);
         this.releases = new Releases(this, waiting, late, events);
     }
 
-    private Waiting waiting() {
+    private WaitQueues waiting() {
         return waiting;
     }
 
-    /** How it was configured. */
+    /** Does what the plan says, on this thread. */
+    <T extends @Nullable Object> T run(Plan<T> plan) {
+        return driver.run(plan);
+    }
+
+    /** Returns how this instance was configured. */
     public Settings settings() {
         return settings;
     }
@@ -104,114 +138,91 @@ public final class LeaseEngine {
 
     void requireOpen() {
         if (closed.get()) {
-            throw new IllegalStateException("This Locks is closed");
+            throw closed();
         }
     }
 
-    /** The same for a caller's transaction, which is rolled back if it is too late. */
+    private static IllegalStateException closed() {
+        return new IllegalStateException("This Locks is closed");
+    }
+
+    /** Requires that this instance is open; if it is not, the caller's transaction is rolled back. */
     void requireOpenFor(Connection connection) {
-        try {
-            requireOpen();
-        } catch (IllegalStateException e) {
-            throw GuardSql.refuse(connection, e);
+        if (closed.get()) {
+            throw GuardSql.refuse(
+                    connection, new IllegalStateException("This Locks is closed, the transaction was rolled back"));
         }
     }
 
-    /** One attempt to take the locks; tells the listeners and writes the audit trail. */
-    Attempts.Outcome attempt(List<LockName> names, Request request, int reserve) {
-        requireOpen();
-        Attempts.Outcome outcome = attempts.acquire(names, request, reserve);
-        Answer answer = outcome.answer();
-        if (!answer.granted()) {
-            LockRow holder = answer.holder();
-            events.tell(Kind.REFUSED, names, 0, request.owner(), holder == null ? null : holder.toString());
-            return outcome;
-        }
-        boolean whole = names.size() == 1;
-        Map<LockName, LockRow> rows = answer.takenOver() && !whole ? takenFrom(names) : Map.of();
-        for (LockName name : names) {
-            LockRow row = rows.get(name);
-            boolean takenOver = whole ? answer.takenOver() : row != null && row.takenFrom() != null;
-            Kind kind = answer.reentered() ? Kind.REENTERED : takenOver ? Kind.TAKEN_OVER : Kind.ACQUIRED;
-            events.tell(kind, List.of(name), answer.fence(), request.owner(), null);
-            if (takenOver && settings.audit()) {
-                audit(name, answer.fence(), null);
-            }
-        }
-        return outcome;
+    /** Tries once to take the locks, tells the listeners and writes the audit trail. */
+    Plan<Attempts.Outcome> attempt(List<LockName> names, Request request, int reserve) {
+        return Plan.later(() -> {
+                    requireOpen();
+                    return attempts.acquire(names, request, reserve);
+                })
+                .then(outcome -> trail.tell(names, request, outcome.answer())
+                        .map(told -> outcome)
+                        .otherwise(e -> {
+                            if (outcome.answer().granted() && !outcome.answer().reentered()) {
+                                // nobody gets to know its secret
+                                late.addHeld(names, outcome.answer().grantedSecret(), request.duration(), 0);
+                            }
+                            return null;
+                        }));
     }
 
-    /** Which of several locks had expired in the hands of others is not told by the answer, but by the rows. */
-    private Map<LockName, LockRow> takenFrom(List<LockName> names) {
-        try {
-            return store.read(names);
-        } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.WARNING, "From whom " + names + " were taken could not be read", e);
-            return Map.of();
-        }
-    }
-
-    void audit(LockName name, long fence, @Nullable String reason) {
-        try {
-            store.admin().auditTakeOver(name, fence, reason);
-        } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.WARNING, "The take-over of " + name + " could not be written down", e);
-        }
-    }
-
-    /** A lease for an attempt that was granted; renewed from now on. */
-    LeaseHandle granted(List<LockName> names, Request request, Attempts.Outcome outcome) {
-        Answer answer = outcome.answer();
+    /** Makes the lease of an attempt that was granted; it is renewed from now on. */
+    Plan<LeaseHandle> granted(List<LockName> names, Request request, Attempts.Outcome outcome) {
+        ClaimResult answer = outcome.answer();
         GrantKey key = new GrantKey(names.get(0), answer.fence(), answer.grantedSecret());
         long deadline = outcome.sentAt().ticks() + request.duration().toNanos();
         return begun(new LeaseHandle(this, names, key, request, outcome.sentAt(), deadline));
     }
 
-    /** A holder's lock passes on to the next one in this process, with a fence that was set aside for it. */
-    LeaseHandle passedOn(LeaseHandle from, Run run, Request request) {
+    /** Passes a holder's lock on to the next waiter of this process, with a fence that was set aside for it. */
+    Plan<LeaseHandle> passedOn(LeaseHandle from, FenceReserve run, Request request) {
         GrantKey key = new GrantKey(from.name(), run.nextFence(), from.key().secret());
-        LeaseHandle lease = new LeaseHandle(this, from.names(), key, request, Clocks.now(), from.deadline());
+        LeaseHandle lease = new LeaseHandle(this, from.names(), key, request, ticker.clocks(), from.deadline());
         lease.seenAt(from.seenAt());
         lease.joins(run);
         run.holder = lease;
         return begun(lease);
     }
 
-    private LeaseHandle begun(LeaseHandle lease) {
-        List<LockName> names = lease.names();
-        names.forEach(name -> heldHere.put(name, lease));
+    private Plan<LeaseHandle> begun(LeaseHandle lease) {
+        lease.names().forEach(name -> heldHere.put(name, lease));
         renewer.add(lease);
-        if (closed.get() && lease.endQuietly()) {
-            // too late for those who close: on this thread, because the others are about to end
-            late.addHeld(names, lease.key().secret(), lease.request().duration(), 0);
-            late.tryAll();
-            requireOpen();
-        }
-        return lease;
+        return closed.get() && lease.endQuietly()
+                ? late.giveBackNow(
+                                lease.names(),
+                                lease.key().secret(),
+                                lease.request().duration())
+                        .then(given -> Plan.failed(closed()))
+                : Plan.of(lease);
     }
 
-    @Nullable
-    LeaseHandle tryAcquire(List<LockName> names, Request request) {
-        Attempts.Outcome outcome = attempt(names, request, 0);
-        return outcome.answer().granted() ? granted(names, request, outcome) : null;
+    Plan<Optional<LeaseHandle>> tryAcquire(List<LockName> names, Request request) {
+        return attempt(names, request, 0)
+                .then(outcome -> outcome.answer().granted()
+                        ? granted(names, request, outcome).map(Optional::of)
+                        : Plan.of(Optional.empty()));
     }
 
-    /** One attempt, if the lock is most likely free; null if it was not, or the attempt failed. */
-    @Nullable
-    LeaseHandle tryIfQuiet(List<LockName> names, Request request) {
+    /** Tries once to take the locks if they are most likely free; empty if they were not, or the attempt failed. */
+    Optional<LeaseHandle> tryIfQuiet(List<LockName> names, Request request) {
         try {
-            return holds(names) || !waiting.isQuiet(names) ? null : tryAcquire(names, request);
+            return holds(names) || !waiting.isQuiet(names) ? Optional.empty() : run(tryAcquire(names, request));
         } catch (LockException e) {
-            LOG.log(System.Logger.Level.DEBUG, "A first attempt failed, it is waited for", e);
-            return null;
+            Log.debug("A first attempt failed, it is waited for", e);
+            return Optional.empty();
         }
     }
 
-    /** Waits on the calling thread. */
+    /** Waits for a lease on the calling thread. */
     Lease acquire(List<LockName> names, Request request, Wait wait) {
         requireOpen();
         names.forEach(this::requireNotOwn);
-        LeaseWaiter waiter = new LeaseWaiter(names, request, wait);
+        LeaseWaiter waiter = new LeaseWaiter(ticker, names, request, wait);
         enqueue(waiter);
         try {
             return waiter.await().heldByThisThread();
@@ -220,7 +231,10 @@ public final class LeaseEngine {
         }
     }
 
-    /** A thread that waits for what it has itself would wait in vain: nobody else can give back a lease that nobody sees. */
+    /**
+     * Refuses a wait for a lock that the calling thread has itself: nobody else can give back a lease that nobody sees. If others
+     * can see the lease, it only warns.
+     */
     private void requireNotOwn(LockName name) {
         LeaseHandle lease = heldHere.get(name);
         if (lease == null || !lease.active() || !lease.isHeldByThisThread()) {
@@ -232,16 +246,14 @@ public final class LeaseEngine {
                     "This thread has " + name + " already (by run, call, tryRun or asLock) and would wait for itself",
                     null);
         }
-        LOG.log(
-                System.Logger.Level.WARNING,
-                "This thread waits for " + name
-                        + ", of which it has a lease itself: it waits until another closes that");
+        Log.warn("This thread waits for " + name
+                + ", of which it has a lease itself: it waits until another closes that");
     }
 
-    /** Waits without a thread. */
+    /** Waits for a lease without a thread. */
     CompletableFuture<Lease> acquireAsync(List<LockName> names, Request request, Wait wait) {
         requireOpen();
-        return withoutThread.acquire(new LeaseWaiter(names, request, wait), wait);
+        return withoutThread.acquire(new LeaseWaiter(ticker, names, request, wait), wait);
     }
 
     /** Pins all locks of a lease in the caller's transaction. */
@@ -256,38 +268,36 @@ public final class LeaseEngine {
                         e.takenAwayBy().map("it was taken away by "::concat).orElse("the guard found that it is gone"));
                 lease.notHeld();
                 throw e;
-            } catch (DatabaseException e) {
-                throw Attempts.failed(name, "could not be guarded, the transaction was rolled back", e);
             }
         }
     }
 
     /** Gives a lease back. */
-    void release(LeaseHandle lease) {
+    Plan<@Nullable Void> release(LeaseHandle lease) {
         renewer.remove(lease);
         lease.names().forEach(name -> heldHere.remove(name, lease));
-        releases.release(lease);
+        return releases.release(lease);
     }
 
-    /** A lease that ended here by its own clock may still stand in the table. */
+    /** Releases a lost lease in the background: one that ended here by its own clock may still be in the table. */
     void releaseLater(LeaseHandle lease) {
         late.addHeld(lease.names(), lease.key().secret(), lease.request().duration(), 0);
     }
 
-    /** A handle says that it was lost; the listeners hear of it where they are told. */
+    /** Forgets a lease whose handle says that it was lost; the listeners are told by the given executor. */
     void lost(LeaseHandle lease, String reason, Executor telling) {
         renewer.remove(lease);
         lease.names().forEach(name -> heldHere.remove(name, lease));
         if (lease.names().size() > 1) {
             // one of them is gone: the others must not stay taken
-            late.addHeld(lease.names(), lease.key().secret(), lease.request().duration(), 0);
+            releaseLater(lease);
         }
         telling.execute(() -> events.tell(
                 Kind.LOST, lease.names(), lease.fence(), lease.request().owner(), reason));
         workers.execute(() -> waiting.kick(lease.names()));
     }
 
-    /** An operator took a lock away: if its holder is here, it need not wait for its next renewal to be told. */
+    /** Tells the holder of a lock that was taken away, if it is in this process: it need not wait for its next renewal. */
     void takenAway(LockName name, long fence, String reason) {
         LeaseHandle lease = heldHere.get(name);
         if (lease != null && lease.fence() == fence) {
@@ -301,7 +311,7 @@ public final class LeaseEngine {
         return lease != null && row.covers(lease.fence());
     }
 
-    /** Whether a lease of this process has just these locks: it will hand them on. */
+    /** Tells whether a lease of this process has just these locks: it will hand them on. */
     boolean holds(List<LockName> names) {
         LeaseHandle lease = heldHere.get(names.get(0));
         return lease != null && lease.active() && lease.names().equals(names);
@@ -312,13 +322,13 @@ public final class LeaseEngine {
         return waiting.queueFor(List.of(name)) != null;
     }
 
-    /** It is most likely free, and whoever waits for it here is the first in line: they try. */
+    /** Lets those who wait here for a lock try for it: it is most likely free, and this process is the first in line. */
     void isFree(LockName name) {
         store.believeFree(name);
         waiting.goFirst(name);
     }
 
-    /** What this process holds and waits for, as leases. */
+    /** Lists what this process holds and waits for, as leases. */
     List<LocalLock> here() {
         return Stream.concat(heldHere.keySet().stream(), waiting.names())
                 .distinct()
@@ -330,11 +340,11 @@ public final class LeaseEngine {
     private LocalLock here(LockName name) {
         LeaseHandle lease = heldHere.get(name);
         boolean held = lease != null && lease.active();
-        long nanos = lease != null && held ? Ticks.now() - lease.acquiredAt() : 0;
+        long nanos = lease != null && held ? ticker.now() - lease.acquiredAt() : 0;
         return new LocalLock(name, LocalLock.Kind.LEASE, held, Duration.ofNanos(nanos), waiting.waitersFor(name));
     }
 
-    /** Gives back all leases in as few statements as possible, fails those who wait; not longer than until then. */
+    /** Gives back all leases in as few statements as possible and fails those who wait, until the given end at most. */
     public void close(Deadline end) {
         if (!closed.compareAndSet(false, true)) {
             return;
@@ -343,7 +353,7 @@ public final class LeaseEngine {
         withoutThread.failAll(closing());
         releases.releaseAll(
                 renewer.leases().stream().filter(LeaseHandle::endQuietly).toList(), end);
-        bell.close(end);
+        wakeUps.close(end);
     }
 
     static LockException closing() {
@@ -355,7 +365,7 @@ public final class LeaseEngine {
         failIfClosed(waiter);
     }
 
-    /** Whoever came while it was being closed is not left waiting. */
+    /** Fails a waiter who came while this instance was being closed, so that it is not left waiting. */
     void failIfClosed(LeaseWaiter waiter) {
         if (closed.get()) {
             waiter.fail(closing());

@@ -6,8 +6,8 @@ import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
+import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Clocks;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Callbacks;
 import io.bitjang.internal.work.Locked;
 import java.sql.Connection;
@@ -29,9 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseHandle extends Locked implements Lease {
 
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
-
-    /** Clocks that are brought into line differ by less. */
+    /** The least lead of the wall clock that may be a suspended host; clocks that are brought into line differ by less. */
     private static final long LEAST_SLEEP = Duration.ofSeconds(1).toNanos();
 
     private final LeaseEngine engine;
@@ -46,12 +44,12 @@ final class LeaseHandle extends Locked implements Lease {
     private long deadline;
     private @Nullable String lostBecause;
     private boolean told;
-    private @Nullable Run run;
+    private @Nullable FenceReserve run;
 
-    /** Both clocks as they were before the request was sent that confirmed it last. */
+    /** Both clocks as they were before the request was sent that confirmed the lease last. */
     private Clocks confirmedAt;
 
-    /** The confirmation after which the database was asked whether it still holds. */
+    /** The confirmation after which the database was asked whether the lease is still held. */
     private @Nullable Clocks doubtedAfter;
 
     private volatile @Nullable Thread holder;
@@ -126,7 +124,7 @@ final class LeaseHandle extends Locked implements Lease {
     @Override
     public void renew() {
         requireActive();
-        engine.renewer.renewNow(this);
+        engine.run(engine.renewer.renewNow(this));
         requireActive();
     }
 
@@ -136,7 +134,7 @@ final class LeaseHandle extends Locked implements Lease {
         engine.guard.requireTransaction(connection);
         engine.requireOpenFor(connection);
         if (!isHeld()) {
-            throw GuardSql.refuse(connection, notHeld());
+            throw GuardSql.refuse(connection, notHeld(", the transaction was rolled back"));
         }
         engine.guardAll(connection, this);
     }
@@ -158,30 +156,41 @@ final class LeaseHandle extends Locked implements Lease {
 
     @Override
     public void close() {
+        engine.run(closing());
+    }
+
+    /** Ends the lease, and plans how it is given back. */
+    Plan<@Nullable Void> closing() {
         expireIfDue();
         if (endQuietly()) {
-            engine.release(this);
-        } else if (locked(() -> state == State.LOST && !told)) {
-            throw notHeld();
+            return engine.release(this);
         }
+        return locked(() -> state == State.LOST && !told) ? Plan.failed(notHeld()) : Plan.DONE;
     }
 
-    /** Gives back what its waiter did not wait for; whether it was lost meanwhile is nobody's concern. */
-    void closeUnwanted() {
-        try {
-            close();
-        } catch (NoLockException e) {
-            LOG.log(System.Logger.Level.DEBUG, "Nobody waited any more for a lease that was lost", e);
-        }
+    /** Gives back a lease whose waiter has gone; whether it was lost meanwhile is nobody's concern. */
+    Plan<@Nullable Void> closingUnwanted() {
+        return closing().otherwise(e -> e instanceof NoLockException ? Plan.DONE : null);
     }
 
-    /** Ends it here, without a word to the database. Answers whether it was active. */
+    /** Ends the lease here, without a word to the database; returns whether it was active. */
     boolean endQuietly() {
         return locked(() -> {
             boolean active = isActive(state);
             state = active ? State.RELEASED : state;
             return active;
         });
+    }
+
+    /** Hashes the key, not the place in memory: whatever runs over many leases does so in an order that can be repeated. */
+    @Override
+    public int hashCode() {
+        return key.hashCode();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other;
     }
 
     @Override
@@ -194,7 +203,7 @@ final class LeaseHandle extends Locked implements Lease {
         return key;
     }
 
-    /** The key of one of several locks. */
+    /** Returns the key of one of the lease's locks. */
     GrantKey key(LockName name) {
         return new GrantKey(name, key.fence(), key.secret());
     }
@@ -203,18 +212,18 @@ final class LeaseHandle extends Locked implements Lease {
         return request;
     }
 
-    /** Handed to the calling thread. */
+    /** Notes that the lease was handed to the calling thread. */
     LeaseHandle heldByThisThread() {
         holder = Thread.currentThread();
         return this;
     }
 
-    /** Whether it was handed to the calling thread. */
+    /** Tells whether the lease was handed to the calling thread. */
     boolean isHeldByThisThread() {
         return holder == Thread.currentThread();
     }
 
-    /** What both clocks showed when it was last known to be held. */
+    /** Sets what both clocks showed when the lease was last known to be held. */
     void seenAt(Clocks clocks) {
         locked(() -> confirmedAt = clocks);
     }
@@ -223,19 +232,19 @@ final class LeaseHandle extends Locked implements Lease {
         return locked(() -> confirmedAt);
     }
 
-    /** Whether the host may have been suspended since. */
+    /** Tells whether the host may have been suspended since the lease was confirmed last. */
     boolean mayHaveSlept() {
         return slept() > 0;
     }
 
-    /** How long the host may have been suspended since: the monotonic clock does not count that. */
+    /** Returns how many nanoseconds the host may have slept since the last confirmation: the monotonic clock counts none. */
     private long slept() {
-        long ahead = seenAt().wallRanAhead();
+        long ahead = seenAt().wallRanAhead(engine.ticker.clocks());
         return ahead > LEAST_SLEEP ? ahead : 0;
     }
 
     private long nanosLeft() {
-        return deadline() - Ticks.now() - slept();
+        return deadline() - engine.ticker.now() - slept();
     }
 
     long acquiredAt() {
@@ -246,12 +255,12 @@ final class LeaseHandle extends Locked implements Lease {
         return locked(() -> deadline);
     }
 
-    /** It may pass on without a statement. */
-    void joins(Run joined) {
+    /** Lets the lease pass on without a statement, with the fences of this reserve. */
+    void joins(FenceReserve joined) {
         locked(() -> run = joined);
     }
 
-    /** It passes on by a statement only, from now on; false if it did so anyway, or has ended. */
+    /** Lets the lease pass on by a statement only, from now on; false if it did so anyway, or has ended. */
     boolean leavesRun() {
         return locked(() -> {
             boolean left = run != null && isActive(state);
@@ -260,13 +269,13 @@ final class LeaseHandle extends Locked implements Lease {
         });
     }
 
-    /** The run that it is in; null if it passes on by a statement. */
+    /** Returns the reserve whose fences the lease passes on with; null if it passes on by a statement. */
     @Nullable
-    Run run() {
+    FenceReserve run() {
         return locked(() -> run);
     }
 
-    /** Held as far as is known here, without counting as having told the holder. */
+    /** Tells whether the lease is held as far as is known here, without counting as having told the holder. */
     boolean active() {
         return locked(() -> isActive(state));
     }
@@ -276,8 +285,8 @@ final class LeaseHandle extends Locked implements Lease {
     }
 
     /**
-     * The database has confirmed that it lasts so long from the given moment. An answer that was overtaken says no more than that. Answers
-     * whether it was not.
+     * Notes that the database has confirmed that the lease lasts for so many nanoseconds from the given moment. An answer that a
+     * later one has overtaken says no more than that; returns whether this one is the newest.
      */
     boolean confirm(Clocks sentAt, long nanos) {
         return locked(() -> {
@@ -289,7 +298,7 @@ final class LeaseHandle extends Locked implements Lease {
         });
     }
 
-    /** Not renewed by what was sent then, but not lost: unless it was confirmed since. Answers whether that is new. */
+    /** Marks the lease as in doubt, not lost, unless it was confirmed since the request was sent; returns whether that is new. */
     boolean doubt(State doubtful, Clocks sentAt) {
         return locked(() -> {
             boolean changed = isActive(state) && state != doubtful && confirmedAt.ticks() - sentAt.ticks() <= 0;
@@ -298,12 +307,12 @@ final class LeaseHandle extends Locked implements Lease {
         });
     }
 
-    /** Lost, for ever. The holder is told by callback, if there is one, by state and by exception. */
+    /** Ends the lease as lost, for ever. The holder is told by callback, if there is one, by state and by exception. */
     void lose(String reason) {
         end(LeaseHandle::isActive, reason, Runnable::run);
     }
 
-    /** It turned out at the release that it had been lost before. */
+    /** Ends the lease as lost, because it turned out at the release that it had been lost before. */
     NoLockException loseAtRelease(String reason) {
         end(before -> before == State.RELEASED, reason, Runnable::run);
         return notHeld();
@@ -325,19 +334,19 @@ final class LeaseHandle extends Locked implements Lease {
         return ended;
     }
 
-    /** The deadline has passed: whoever looks first says so. */
+    /** Ends the lease as lost if its deadline has passed: whoever looks first says so. */
     void expireIfDue() {
         expireIfDue(Runnable::run);
     }
 
-    /** The same; the listeners are told there. */
+    /** Ends the lease as lost if its deadline has passed; the listeners are told by the given executor. */
     void expireIfDue(Executor telling) {
         askIfHostSlept(telling);
-        if (!locked(() -> isActive(state) && Ticks.now() - deadline >= 0)) {
+        if (!locked(() -> isActive(state) && engine.ticker.now() - deadline >= 0)) {
             return;
         }
         Duration maxHold = request.maxHold();
-        boolean held = maxHold != null && Ticks.now() - acquiredAt >= maxHold.toNanos();
+        boolean held = maxHold != null && engine.ticker.now() - acquiredAt >= maxHold.toNanos();
         String reason =
                 held ? "it reached its maximum hold of " + maxHold : "it expired: it could not be renewed in time";
         if (end(LeaseHandle::isActive, reason, telling)) {
@@ -347,14 +356,14 @@ final class LeaseHandle extends Locked implements Lease {
     }
 
     /**
-     * The monotonic clock stands still while the host is suspended, the wall clock does not, but may step for other reasons. If it says
-     * that the lease is over, nothing is known any more, and the database is asked.
+     * Asks the database if the wall clock says that the lease is over: nothing is known then. The monotonic clock stands still
+     * while the host is suspended; the wall clock does not, but may step for other reasons.
      */
     private void askIfHostSlept(Executor telling) {
         @Nullable
         Clocks doubted = locked(() -> {
-            long ahead = confirmedAt.wallRanAhead();
-            boolean over = isActive(state) && ahead > LEAST_SLEEP && Ticks.now() - deadline + ahead >= 0;
+            long ahead = confirmedAt.wallRanAhead(engine.ticker.clocks());
+            boolean over = isActive(state) && ahead > LEAST_SLEEP && engine.ticker.now() - deadline + ahead >= 0;
             boolean first = over && doubtedAfter != confirmedAt;
             doubtedAfter = over ? confirmedAt : doubtedAfter;
             return first ? confirmedAt : null;
@@ -365,11 +374,15 @@ final class LeaseHandle extends Locked implements Lease {
     }
 
     NoLockException notHeld() {
+        return notHeld("");
+    }
+
+    private NoLockException notHeld(String consequence) {
         String why = locked(() -> {
             told |= state == State.LOST;
             return state == State.RELEASED ? "it was given back" : String.valueOf(lostBecause);
         });
-        return OwnRow.notHeld(key, why);
+        return HeldRow.notHeld(key, why + consequence, null);
     }
 
     private void requireActive() {

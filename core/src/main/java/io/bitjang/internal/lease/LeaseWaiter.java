@@ -3,16 +3,17 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
 import io.bitjang.Wait;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Waiter;
 import java.util.List;
 
-/** One who waits for a lease. Thread-safe. */
+/** A caller who waits for a lease. Thread-safe. */
 final class LeaseWaiter extends Waiter<LeaseHandle> {
 
     final Request request;
 
-    LeaseWaiter(List<LockName> names, Request request, Wait wait) {
-        super(names, wait);
+    LeaseWaiter(Ticker ticker, List<LockName> names, Request request, Wait wait) {
+        super(ticker, names, wait);
         this.request = request;
     }
 }

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
-/** What callers may ask for. */
+/** Checks what callers may ask for. */
 public final class Limits {
 
     private static final Duration MAX = Duration.ofDays(3652);
@@ -16,7 +16,7 @@ public final class Limits {
 
     private Limits() {}
 
-    /** A duration of more than zero and at most 10 years. */
+    /** Requires a duration of more than zero and at most 10 years. */
     public static Duration duration(String what, Duration duration) {
         Objects.requireNonNull(duration, what);
         if (duration.isZero() || duration.isNegative()) {
@@ -28,22 +28,22 @@ public final class Limits {
         return duration;
     }
 
-    /** The name of an owner. */
+    /** Requires a name of an owner that can be stored. */
     public static String owner(String owner) {
         return Texts.require("owner", owner, MAX_OWNER);
     }
 
-    /** A note. */
+    /** Requires a note that can be stored. */
     public static String note(String note) {
         return Texts.require("note", note, MAX_NOTE);
     }
 
-    /** A reason; it goes into the table together with the name of who gave it. */
+    /** Requires a reason that can be stored; it goes into the table together with the name of whoever gave it. */
     static String reason(String reason) {
         return Texts.require("reason", reason, MAX_REASON);
     }
 
-    /** Whole microseconds, at least one. */
+    /** Converts a duration to whole microseconds, at least one. */
     static long micros(Duration duration) {
         return Math.max(1, TimeUnit.SECONDS.toMicros(duration.getSeconds()) + duration.getNano() / 1000);
     }

@@ -17,7 +17,6 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.Lock;
-import org.jspecify.annotations.Nullable;
 
 /** A lease by name, or by several names in order, with its settings. Immutable. */
 public final class NamedLease implements LeaseLock {
@@ -28,7 +27,7 @@ public final class NamedLease implements LeaseLock {
     private final List<LockName> names;
     private final Request request;
 
-    /** Of these names, whose order is the library's business. */
+    /** Makes a lease of these names, whose order is the library's business. */
     public NamedLease(LeaseEngine engine, Collection<LockName> names) {
         this(
                 engine,
@@ -82,8 +81,7 @@ public final class NamedLease implements LeaseLock {
 
     @Override
     public Optional<Lease> tryAcquire() {
-        @Nullable LeaseHandle lease = engine.tryAcquire(names, request);
-        return lease == null ? Optional.empty() : Optional.of(lease.heldByThisThread());
+        return engine.run(engine.tryAcquire(names, request)).map(LeaseHandle::heldByThisThread);
     }
 
     @Override
@@ -92,19 +90,23 @@ public final class NamedLease implements LeaseLock {
         if (!wait.equals(Wait.none())) {
             return engine.acquire(names, request, wait);
         }
-        Attempts.Outcome outcome = engine.attempt(names, request, 0);
+        Attempts.Outcome outcome = engine.run(engine.attempt(names, request, 0));
         if (!outcome.answer().granted()) {
             LockRow row = outcome.answer().holder();
             LockData holder = row == null ? null : row.toData();
             throw new AlreadyLockedException(holder == null ? names.get(0) : holder.name(), holder, "");
         }
-        return engine.granted(names, request, outcome).heldByThisThread();
+        return engine.run(engine.granted(names, request, outcome)).heldByThisThread();
     }
 
-    /** Without a deadline and deaf to interrupts: the caller may wait for the database, so a lock that is free costs no other thread. */
+    /**
+     * Takes the lease for a caller without a deadline who ignores interrupts and may wait for the database: a free lock costs no
+     * other thread.
+     */
     Lease acquireHere() {
-        @Nullable LeaseHandle quick = engine.tryIfQuiet(names, request);
-        return quick == null ? engine.acquire(names, request, Wait.forever()) : quick.heldByThisThread();
+        return engine.tryIfQuiet(names, request)
+                .<Lease>map(LeaseHandle::heldByThisThread)
+                .orElseGet(() -> engine.acquire(names, request, Wait.forever()));
     }
 
     @Override

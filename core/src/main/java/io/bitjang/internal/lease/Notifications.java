@@ -5,6 +5,8 @@ import io.bitjang.LockName;
 import io.bitjang.internal.sql.Channel;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticker;
+import io.bitjang.internal.work.Log;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
@@ -16,11 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Listens for the database's word that a lock was freed, on a thread and a connection that exist only while someone waits. Where
- * there is no such thing, or it fails, the poller does the work. Thread-safe.
+ * there are no notifications, or they fail, the poller does the work. Thread-safe.
  */
-final class Notifications implements Bell {
+final class Notifications implements WakeUps {
 
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final Duration LINGER = Duration.ofSeconds(3);
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);
     private static final int BLOCK_MILLIS = 200;
@@ -32,20 +33,26 @@ final class Notifications implements Bell {
         CLOSED
     }
 
+    private final Workers workers;
+    private final Ticker ticker;
     private final Database database;
     private final String channel;
     private final Consumer<List<LockName>> freed;
     private final BooleanSupplier nobodyWaits;
     private final AtomicReference<State> state;
-    private volatile Deadline retry = Deadline.in(Duration.ZERO);
+    private volatile Deadline retry;
     private volatile @Nullable Thread thread;
 
     Notifications(
+            Workers workers,
             Database database,
             String channel,
             boolean enabled,
             Consumer<List<LockName>> freed,
             BooleanSupplier nobodyWaits) {
+        this.workers = workers;
+        this.ticker = workers.ticker();
+        this.retry = ticker.in(Duration.ZERO);
         this.database = database;
         this.channel = channel;
         this.freed = freed;
@@ -57,9 +64,9 @@ final class Notifications implements Bell {
     @Override
     public boolean want(List<LockName> names) {
         if (retry.passed() && state.compareAndSet(State.OFF, State.STARTING)) {
-            thread = Workers.start("bitjang-listener", this::listen);
+            thread = workers.start("bitjang-listener", this::listen);
             if (thread == null) {
-                retry = Deadline.in(PAUSE_AFTER_FAILURE);
+                retry = ticker.in(PAUSE_AFTER_FAILURE);
                 state.compareAndSet(State.STARTING, State.OFF);
             }
         }
@@ -87,17 +94,17 @@ final class Notifications implements Bell {
     private void listen() {
         try (Channel open = database.listen(channel)) {
             state.compareAndSet(State.STARTING, State.LISTENING);
-            Deadline end = Deadline.in(LINGER);
+            Deadline end = ticker.in(LINGER);
             while (state.get() == State.LISTENING && !(nobodyWaits.getAsBoolean() && end.passed())) {
                 List<LockName> names = open.receive(BLOCK_MILLIS);
                 if (!names.isEmpty()) {
                     freed.accept(names);
                 }
-                end = nobodyWaits.getAsBoolean() ? end : Deadline.in(LINGER);
+                end = nobodyWaits.getAsBoolean() ? end : ticker.in(LINGER);
             }
         } catch (RuntimeException e) {
-            retry = Deadline.in(PAUSE_AFTER_FAILURE);
-            LOG.log(System.Logger.Level.WARNING, "Locks are polled for: no notifications. " + e.getMessage());
+            retry = ticker.in(PAUSE_AFTER_FAILURE);
+            Log.warn("Locks are polled for: no notifications. " + e.getMessage());
         } finally {
             state.compareAndSet(State.STARTING, State.OFF);
             state.compareAndSet(State.LISTENING, State.OFF);

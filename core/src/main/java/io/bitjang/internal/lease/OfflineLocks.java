@@ -7,14 +7,12 @@ import io.bitjang.LockId;
 import io.bitjang.LockManager;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
-import io.bitjang.internal.sql.Answer;
-import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.GrantKey;
-import io.bitjang.internal.sql.GuardSql;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.time.Duration;
@@ -31,7 +29,7 @@ public final class OfflineLocks implements LockManager {
     private final LeaseEngine engine;
     private final LockStore store;
 
-    /** Over this engine. */
+    /** Makes offline locks over this engine. */
     public OfflineLocks(LeaseEngine engine) {
         this.engine = engine;
         this.store = engine.store;
@@ -56,7 +54,8 @@ public final class OfflineLocks implements LockManager {
     public LockId tryLock(String type, String id, String owner, Duration duration, @Nullable String note) {
         LockName name = LockName.of(type, id);
         Request request = request(owner, duration, note);
-        Answer answer = engine.attempt(List.of(name), request, 0).answer();
+        ClaimResult answer =
+                engine.run(engine.attempt(List.of(name), request, 0)).answer();
         if (!answer.granted()) {
             throw new AlreadyLockedException(name, holder(name, answer), "");
         }
@@ -70,7 +69,7 @@ public final class OfflineLocks implements LockManager {
                 note == null ? null : Limits.note(note));
     }
 
-    private static LockId lockId(LockName name, Answer answer) {
+    private static LockId lockId(LockName name, ClaimResult answer) {
         return new GrantKey(name, answer.fence(), answer.grantedSecret()).toLockId();
     }
 
@@ -81,8 +80,8 @@ public final class OfflineLocks implements LockManager {
         Request request = request(owner, duration, note);
         String why = Limits.reason(reason);
         engine.requireOpen();
-        Deadline budget = Deadline.in(Operator.FORCE_BUDGET);
-        Answer answer = engine.attempts.takeOver(name, seen.fence(), request);
+        Deadline budget = engine.ticker.in(Operator.FORCE_BUDGET);
+        ClaimResult answer = engine.run(engine.attempts.takeOver(name, seen.fence(), request));
         while (!answer.granted()) {
             Optional<LockRow> row = read(name);
             if (row.isEmpty() || row.get().lockId() == null || row.get().fence() != seen.fence()) {
@@ -91,19 +90,19 @@ public final class OfflineLocks implements LockManager {
             if (budget.passed()) {
                 throw Operator.stayedGuarded(name);
             }
-            Ticks.pause(name, 20);
-            answer = engine.attempts.takeOver(name, seen.fence(), request);
+            engine.ticker.pause(name, 20);
+            answer = engine.run(engine.attempts.takeOver(name, seen.fence(), request));
         }
         engine.events.tell(Kind.TAKEN_OVER, List.of(name), answer.fence(), owner, why);
         engine.takenAway(name, seen.fence(), owner + ": " + why);
         if (engine.settings().audit()) {
-            engine.audit(name, answer.fence(), why);
+            engine.run(engine.trail.audit(name, answer.fence(), why));
         }
         return Optional.of(lockId(name, answer));
     }
 
-    /** Where the attempt itself could not tell the holder, a second read may. */
-    private @Nullable LockData holder(LockName name, Answer answer) {
+    /** Finds the holder: where the attempt itself could not tell it, a second read may. */
+    private @Nullable LockData holder(LockName name, ClaimResult answer) {
         LockRow row = answer.holder();
         if (row == null || !row.held()) {
             row = read(name).orElse(null);
@@ -112,14 +111,14 @@ public final class OfflineLocks implements LockManager {
     }
 
     private Optional<LockRow> read(LockName name) {
-        return engine.attempts.repeatable(name, "could not be read", () -> store.read(name));
+        return engine.run(engine.attempts.repeatable(name, "could not be read", store.read(name)));
     }
 
     @Override
     public LockData checkLock(LockId lockId) {
         GrantKey key = open(lockId);
-        return engine.attempts
-                .repeatable(key.name(), "could not be checked", () -> store.check(key.name(), key.secret()))
+        return engine.run(engine.attempts.repeatable(
+                        key.name(), "could not be checked", store.check(key.name(), key.secret())))
                 .map(LockRow::toData)
                 .orElseThrow(() -> notHeld(key));
     }
@@ -128,7 +127,8 @@ public final class OfflineLocks implements LockManager {
         LockRow row = read(key.name()).orElse(null);
         return new NoLockException(
                 key.name(),
-                key.name() + " is not held under this lock id (fence " + key.fence() + "): " + OwnRow.whyGone(row, key),
+                key.name() + " is not held under this lock id (fence " + key.fence() + "): "
+                        + HeldRow.whyGone(row, key),
                 row == null ? null : row.takenAwayFrom(key),
                 null);
     }
@@ -143,11 +143,7 @@ public final class OfflineLocks implements LockManager {
         engine.guard.requireTransaction(connection);
         GrantKey key = GrantKey.of(Objects.requireNonNull(lockId, "lockId"));
         engine.requireOpenFor(connection);
-        try {
-            return engine.guard.pin(connection, key);
-        } catch (DatabaseException e) {
-            throw Attempts.failed(key.name(), "could not be guarded, the transaction was rolled back", e);
-        }
+        return engine.guard.pin(connection, key);
     }
 
     @Override
@@ -158,16 +154,7 @@ public final class OfflineLocks implements LockManager {
     @Override
     public void releaseLock(Connection connection, LockId lockId) {
         pin(connection, lockId);
-        GrantKey key = GrantKey.of(lockId);
-        try {
-            if (!engine.guard.release(connection, key)) {
-                throw GuardSql.refuse(
-                        connection,
-                        new NoLockException(key.name(), key.name() + " is not held under this lock id any more", null));
-            }
-        } catch (DatabaseException e) {
-            throw Attempts.failed(key.name(), "could not be released, the transaction was rolled back", e);
-        }
+        engine.guard.release(connection, GrantKey.of(lockId));
     }
 
     @Override
@@ -175,11 +162,10 @@ public final class OfflineLocks implements LockManager {
         GrantKey key = open(lockId);
         long micros = Limits.micros(Limits.duration("increment", increment));
         // never repeated after an unknown outcome: it might be added twice
-        long expiry = engine.attempts.once(
+        long expiry = engine.run(engine.attempts.once(
                 key.name(),
                 "could not be extended",
-                () -> engine.ownRow.change(
-                        key, "extended", false, () -> store.extend(key.name(), key.secret(), micros)));
+                engine.heldRow.change(key, "extended", false, store.extend(key.name(), key.secret(), micros))));
         return prolonged(key, expiry);
     }
 
@@ -195,7 +181,7 @@ public final class OfflineLocks implements LockManager {
 
     /** A change of the expiry. */
     private interface ExpiryChange {
-        OptionalLong apply(GrantKey key, long micros);
+        Plan<OptionalLong> apply(GrantKey key, long micros);
     }
 
     private Instant expiry(LockId lockId, String what, Duration duration, ExpiryChange change) {
@@ -203,10 +189,10 @@ public final class OfflineLocks implements LockManager {
         long micros = Limits.micros(Limits.duration("duration", duration));
         return prolonged(
                 key,
-                engine.attempts.repeatable(
+                engine.run(engine.attempts.repeatable(
                         key.name(),
                         "could not be " + what,
-                        () -> engine.ownRow.change(key, what, false, () -> change.apply(key, micros))));
+                        engine.heldRow.change(key, what, false, change.apply(key, micros)))));
     }
 
     private Instant prolonged(GrantKey key, long expiry) {

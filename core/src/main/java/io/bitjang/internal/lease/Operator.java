@@ -12,8 +12,8 @@ import io.bitjang.admin.LockFilter;
 import io.bitjang.internal.sql.AdminSql;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockRow;
+import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.Comparator;
@@ -30,7 +30,10 @@ public final class Operator implements LockAdmin {
     /** How long a forced release waits for a guarded transaction to end. */
     static final Duration FORCE_BUDGET = Duration.ofSeconds(2);
 
-    /** A lock that passes on inside a process is settled soon; one that is not belongs to a process that does not answer. */
+    /**
+     * How long a forced release waits until a lock that passes on inside a process is settled; one that is not belongs to a
+     * process that does not answer.
+     */
     private static final Duration SETTLING = Duration.ofMillis(500);
 
     private static final Duration LEAST_IDLE = Duration.ofHours(1);
@@ -40,7 +43,7 @@ public final class Operator implements LockAdmin {
     private final Supplier<List<LocalLock>> sessions;
 
     /**
-     * Over this engine.
+     * Makes an operator's view of this engine.
      *
      * @param sessions what is known of session locks, which are none of the engine's business
      */
@@ -53,13 +56,13 @@ public final class Operator implements LockAdmin {
     @Override
     public List<LockData> list(LockFilter filter) {
         Objects.requireNonNull(filter, "filter");
-        return reading(() -> sql.list(filter)).stream().map(LockRow::toData).toList();
+        return reading(sql.list(filter)).stream().map(LockRow::toData).toList();
     }
 
     @Override
     public Optional<LockData> find(LockName name) {
         Objects.requireNonNull(name, "name");
-        return reading(() -> engine.store.read(name)).map(LockRow::toData);
+        return reading(engine.store.read(name)).map(LockRow::toData);
     }
 
     @Override
@@ -71,7 +74,7 @@ public final class Operator implements LockAdmin {
 
     @Override
     public LockCounts counts() {
-        return reading(sql::counts);
+        return reading(sql.counts());
     }
 
     @Override
@@ -80,22 +83,22 @@ public final class Operator implements LockAdmin {
         engine.requireOpen();
         String who = Limits.owner(by);
         String why = Limits.reason(reason);
-        Deadline budget = Deadline.in(FORCE_BUDGET);
-        Deadline settling = Deadline.in(SETTLING);
+        Deadline budget = engine.ticker.in(FORCE_BUDGET);
+        Deadline settling = engine.ticker.in(SETTLING);
         long seen = -1;
         while (!forced(name, expectedFence, who, why, settling.passed())) {
-            @Nullable LockRow row = reading(() -> engine.store.read(name)).orElse(null);
+            @Nullable LockRow row = reading(engine.store.read(name)).orElse(null);
             if (row == null || row.lockId() == null || !row.covers(expectedFence)) {
                 return false;
             }
             if (row.fence() != seen) {
                 seen = row.fence();
-                settling = Deadline.in(SETTLING);
+                settling = engine.ticker.in(SETTLING);
             }
             if (budget.passed()) {
                 throw stayedGuarded(name);
             }
-            Ticks.pause(name, 20);
+            engine.ticker.pause(name, 20);
         }
         events(Kind.FORCE_RELEASED, name, expectedFence, who + ": " + why);
         engine.takenAway(name, expectedFence, who + ": " + why);
@@ -112,7 +115,8 @@ public final class Operator implements LockAdmin {
 
     private boolean forced(LockName name, long fence, String by, String reason, boolean unsettled) {
         try {
-            return sql.force(name, fence, by, reason, engine.settings().audit(), unsettled);
+            return engine.run(
+                    sql.force(name, fence, by, reason, engine.settings().audit(), unsettled));
         } catch (DatabaseException e) {
             if (e.meaning() == DatabaseException.Meaning.FAILED) {
                 throw Attempts.failed(name, "could not be taken away", e);
@@ -123,7 +127,7 @@ public final class Operator implements LockAdmin {
     }
 
     private boolean wasForced(LockName name, long fence) {
-        return reading(() -> engine.store.read(name))
+        return reading(engine.store.read(name))
                 .filter(row -> row.covers(fence) && row.lockId() == null && row.forced() != null)
                 .isPresent();
     }
@@ -136,7 +140,7 @@ public final class Operator implements LockAdmin {
         long micros = Limits.micros(idleFor);
         int swept = 0;
         while (true) {
-            List<AdminSql.Idle> batch = reading(() -> sql.idle(micros));
+            List<AdminSql.Idle> batch = reading(sql.idle(micros));
             int before = swept;
             for (AdminSql.Idle idle : batch) {
                 if (delete(idle, micros)) {
@@ -150,10 +154,10 @@ public final class Operator implements LockAdmin {
         }
     }
 
-    /** A row that is locked right now is in use: left alone. */
+    /** Deletes an idle row; one that is locked right now is in use, and is left alone. */
     private boolean delete(AdminSql.Idle idle, long micros) {
         try {
-            return sql.deleteIdle(idle, micros);
+            return engine.run(sql.deleteIdle(idle, micros));
         } catch (DatabaseException e) {
             if (e.meaning() == DatabaseException.Meaning.FAILED) {
                 throw Attempts.failed(idle.name(), "could not be swept", e);
@@ -167,17 +171,17 @@ public final class Operator implements LockAdmin {
         if (limit < 1 || limit > 1000) {
             throw new IllegalArgumentException("1 to 1,000 entries can be read, not " + limit);
         }
-        return reading(() -> sql.auditTrail(limit));
+        return reading(sql.auditTrail(limit));
     }
 
     private void events(Kind kind, LockName name, long fence, @Nullable String detail) {
         engine.events.tell(kind, List.of(name), fence, null, detail);
     }
 
-    private <T> T reading(Supplier<T> query) {
+    private <T> T reading(Plan<T> query) {
         engine.requireOpen();
         try {
-            return query.get();
+            return engine.run(query);
         } catch (DatabaseException e) {
             throw new LockingFailException(null, "The locks could not be read. " + e.getMessage(), e.sqlException());
         }

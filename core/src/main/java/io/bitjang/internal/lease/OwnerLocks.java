@@ -4,7 +4,7 @@ package io.bitjang.internal.lease;
 import io.bitjang.DistLock;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
-import io.bitjang.internal.sql.Answer;
+import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.time.Deadline;
 import java.time.Duration;
@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Locks by owner over the engine. It remembers the lock id of each, so that unlock frees what was taken here. Thread-safe. */
 public final class OwnerLocks implements DistLock {
 
-    /** So many are remembered before those that have ended are forgotten. */
+    /** How many locks are remembered before those that have ended are forgotten. */
     private static final int MANY = 1000;
 
     private record Taken(LockName name, String owner) {}
@@ -25,7 +25,7 @@ public final class OwnerLocks implements DistLock {
     private final LeaseEngine engine;
     private final Map<Taken, Grant> taken = new ConcurrentHashMap<>();
 
-    /** Over this engine. */
+    /** Makes locks by owner over this engine. */
     public OwnerLocks(LeaseEngine engine) {
         this.engine = engine;
     }
@@ -35,15 +35,16 @@ public final class OwnerLocks implements DistLock {
         LockName lock = LockName.of(TYPE, name);
         Request request = new Request(
                 Limits.owner(owner), Limits.duration("duration of a lock", duration), null, owner, null, null, false);
-        Answer answer = engine.attempt(List.of(lock), request, 0).answer();
+        ClaimResult answer =
+                engine.run(engine.attempt(List.of(lock), request, 0)).answer();
         if (answer.granted()) {
-            remember(new Taken(lock, owner), answer, Deadline.in(duration));
+            remember(new Taken(lock, owner), answer, engine.ticker.in(duration));
         }
         return answer.granted();
     }
 
-    /** What nobody unlocked has ended by itself: it is forgotten when there is much of it. */
-    private void remember(Taken mine, Answer answer, Deadline end) {
+    /** Remembers a lock that was taken here. When there are many, those that have ended without an unlock are forgotten. */
+    private void remember(Taken mine, ClaimResult answer, Deadline end) {
         if (taken.size() >= MANY) {
             taken.values().removeIf(grant -> grant.end.passed());
         }

@@ -4,32 +4,29 @@ package io.bitjang.internal.lease;
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.NoLockException;
-import io.bitjang.internal.sql.Answer;
 import io.bitjang.internal.sql.Claim;
-import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.sql.GrantKey;
-import io.bitjang.internal.sql.Listed;
-import io.bitjang.internal.sql.LockRow;
+import io.bitjang.internal.sql.ListedRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.Log;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a lease is given back: to the next in this process's queue if there is one, in one statement; otherwise to everybody. What
- * can't be given back now, because the database fails or an open transaction has the row locked, is given back later. Thread-safe.
+ * Gives leases back: to the next in this process's queue if there is one, in one statement; otherwise to everybody. What can't be
+ * given back now, because the database fails or an open transaction has the row locked, is given back later. Thread-safe.
  */
 final class Releases {
-
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
 
     /** How long closing waits for a row that another's statement has locked, before it goes on in the background. */
     private static final Duration PATIENCE = Duration.ofMillis(50);
@@ -38,54 +35,53 @@ final class Releases {
 
     private final LeaseEngine engine;
     private final LockStore store;
-    private final OwnRow ownRow;
+    private final HeldRow heldRow;
     private final Attempts attempts;
-    private final Waiting waiting;
+    private final WaitQueues waiting;
     private final LateReleases late;
     private final Events events;
 
-    Releases(LeaseEngine engine, Waiting waiting, LateReleases late, Events events) {
+    Releases(LeaseEngine engine, WaitQueues waiting, LateReleases late, Events events) {
         this.engine = engine;
         this.store = engine.store;
-        this.ownRow = engine.ownRow;
+        this.heldRow = engine.heldRow;
         this.attempts = engine.attempts;
         this.waiting = waiting;
         this.late = late;
         this.events = events;
     }
 
-    void release(LeaseHandle lease) {
+    Plan<@Nullable Void> release(LeaseHandle lease) {
         long notFreeBefore = notFreeBefore(lease);
-        try {
-            if (notFreeBefore > 0) {
-                leaveTaken(lease, notFreeBefore);
-            } else if (engine.isClosed() || !handOver(lease)) {
-                giveBack(lease);
-            }
-        } catch (NoLockException lost) {
-            throw lost;
-        } catch (IllegalStateException e) {
-            if (!engine.isClosed()) {
-                putOff(lease, notFreeBefore, e.getMessage());
-            }
+        return Plan.later(() -> notFreeBefore > 0
+                        ? leaveTaken(lease, notFreeBefore)
+                        : engine.isClosed()
+                                ? giveBack(lease)
+                                : handOver(lease).then(handed -> handed ? Plan.DONE : giveBack(lease)))
+                .otherwise(e -> e instanceof NoLockException ? null : notReleased(lease, notFreeBefore, e));
+    }
+
+    /** Puts a release off that failed, whatever the reason: the holder has done with the lock, and it must not stay taken. */
+    private Plan<@Nullable Void> notReleased(LeaseHandle lease, long notFreeBefore, RuntimeException e) {
+        if (e instanceof IllegalStateException && engine.isClosed()) {
             // closed while it was handed over: the one who got it has given it back
-        } catch (RuntimeException e) {
-            // whatever it is, the holder has done with the lock: it must not stay taken
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    lease.name() + " could not be given back, it is tried again until the lease has ended: "
-                            + e.getMessage());
-            putOff(lease, notFreeBefore, e.getMessage());
+            return Plan.DONE;
         }
+        putOff(lease, notFreeBefore, e.getMessage());
+        Log.warn(lease.name() + " could not be given back, it is tried again until the lease has ended: "
+                + e.getMessage());
+        return Plan.DONE;
     }
 
-    /** How long after it was taken it must stay taken, if that time is not over yet; 0 if it is. In microseconds. */
-    private static long notFreeBefore(LeaseHandle lease) {
+    /** Returns for how many microseconds after it was taken a lease must stay taken; 0 if that time is over. */
+    private long notFreeBefore(LeaseHandle lease) {
         Duration minimum = lease.request().notFreeBefore();
-        return minimum != null && Ticks.now() - lease.acquiredAt() < minimum.toNanos() ? Limits.micros(minimum) : 0;
+        return minimum != null && engine.ticker.now() - lease.acquiredAt() < minimum.toNanos()
+                ? Limits.micros(minimum)
+                : 0;
     }
 
-    /** Gives back all of these in as few statements as the database allows, until then; says what was left. */
+    /** Gives back all of these leases in as few statements as the database allows, until the given end; logs what was left. */
     void releaseAll(List<LeaseHandle> leases, Deadline end) {
         leases.forEach(lease -> late.keep(lease.names(), lease.key().secret(), left(lease), notFreeBefore(lease)));
         late.drain(end);
@@ -94,194 +90,203 @@ final class Releases {
     /** Frees a lock that has no handle, at once or not at all. */
     void releaseNow(GrantKey key, @Nullable String owner) {
         AtomicBoolean unknown = new AtomicBoolean();
-        OwnRow.Result result = attempts.repeatable(key.name(), "could not be released", () -> {
-            try {
-                return ownRow.attempt(
-                        key, true, ONE_SECOND, () -> store.release(key.name(), key.secret(), engine.waits(key.name())));
-            } catch (DatabaseException e) {
-                unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
-                throw e;
-            }
-        });
+        HeldRow.Result result = engine.run(attempts.repeatable(
+                key.name(),
+                "could not be released",
+                heldRow.attempt(
+                                key,
+                                true,
+                                ONE_SECOND,
+                                Plan.later(() -> store.release(key.name(), key.secret(), engine.waits(key.name()))))
+                        .ifFailed(e -> {
+                            unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
+                            return Plan.failed(e);
+                        })));
         // after an answer that never came, "gone" is what was wanted
         if (result.gone() != null && !unknown.get()) {
-            throw OwnRow.notHeld(key, result.gone());
+            throw HeldRow.notHeld(key, result.gone(), result.row());
         }
         if (result.gone() == null && result.answer().isEmpty()) {
-            throw OwnRow.stayedLocked(key, "released");
+            throw HeldRow.stayedLocked(key, "released");
         }
         events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
-        waiting.freed(List.of(key.name()), Answer.wanted(result.answer()));
+        waiting.freed(List.of(key.name()), ClaimResult.wanted(result.answer()));
     }
 
-    /** A lease that may not be free yet is left to expire at the right time, under an id that nobody has. */
-    private void leaveTaken(LeaseHandle lease, long micros) {
-        for (LockName name : lease.names()) {
-            ended(
-                    lease,
-                    name,
-                    ownRow.attempt(
-                            lease.key(name),
-                            true,
-                            PATIENCE,
-                            () -> store.releaseAt(name, lease.key().secret(), micros)));
-        }
-        released(lease);
+    /** Leaves a lease that may not be free yet to expire at the right time, under an id that nobody has. */
+    private Plan<@Nullable Void> leaveTaken(LeaseHandle lease, long micros) {
+        return Plan.all(
+                        lease.names(),
+                        name -> heldRow.attempt(
+                                        lease.key(name),
+                                        true,
+                                        PATIENCE,
+                                        store.releaseAt(name, lease.key().secret(), micros))
+                                .map(result -> ended(lease, name, result)))
+                .last(all -> released(lease));
     }
 
-    /** The next in the queue gets it, unless its row is pinned or others must get their turn. */
-    private boolean handOver(LeaseHandle lease) {
+    /** Hands the lock to the next waiter of this process, unless its row is pinned or others must get their turn. */
+    private Plan<Boolean> handOver(LeaseHandle lease) {
         WaitQueue queue = waiting.queueFor(lease.names());
         if (queue == null || lease.names().size() > 1) {
-            return false;
+            return Plan.of(false);
         }
-        LeaseWaiter next = queue.turn.goesOn(waiting.wantedByOtherQueues(queue)) ? queue.next() : null;
+        LeaseWaiter next = queue.share.goesOn(waiting.wantedByOtherQueues(queue)) ? queue.next() : null;
         if (next == null) {
-            return false;
+            return Plan.of(false);
         }
-        Run run = lease.run();
+        FenceReserve run = lease.run();
         if (run != null && mayPassOn(lease, run, next.request)) {
-            LeaseHandle handed = engine.passedOn(lease, run, next.request);
-            queue.turn.handedOver(false);
-            released(lease);
-            handedTo(next, handed);
-            return true;
+            return engine.passedOn(lease, run, next.request).then(handed -> {
+                queue.share.handedOver(false);
+                released(lease);
+                return handTo(next, handed);
+            });
         }
         int reserve = queue.reserveFor(next);
-        Claim claim = next.request.claim(GrantKey.newSecret(), reserve);
-        Clocks sentAt = Clocks.now();
-        Answer answer = handOver(lease, claim);
-        if (!answer.granted()) {
-            return false;
-        }
-        queue.turn.handedOver(answer.wanted());
-        released(lease);
-        LeaseHandle handed = engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt));
-        if (reserve > 0) {
-            beginRun(handed);
-        }
-        handedTo(next, handed);
-        return true;
+        Claim claim = next.request.claim(store.newSecret(), reserve);
+        Clocks sentAt = engine.ticker.clocks();
+        return handOver(lease, claim).then(answer -> {
+            if (!answer.granted()) {
+                return Plan.of(false);
+            }
+            queue.share.handedOver(answer.wanted());
+            released(lease);
+            return engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt))
+                    .then(handed -> {
+                        if (reserve > 0) {
+                            beginRun(handed);
+                        }
+                        return handTo(next, handed);
+                    });
+        });
     }
 
-    /** It may pass on from hand to hand for a while; then the table is told who has it. */
+    /** Lets a lease pass on from hand to hand for a while; then the table is told who has it. */
     void beginRun(LeaseHandle first) {
-        Run run = new Run(first);
+        FenceReserve run = new FenceReserve(first, engine.ticker.now());
         first.joins(run);
         settleSoon(run, null);
     }
 
-    private void settleSoon(Run run, @Nullable LeaseHandle ended) {
-        engine.workers.after(2 * Run.LONGEST.toNanos(), () -> engine.workers.execute(() -> settle(run, ended)));
+    private void settleSoon(FenceReserve run, @Nullable LeaseHandle ended) {
+        engine.workers.after(
+                2 * FenceReserve.LONGEST.toNanos(), () -> engine.driver.start(Plan.later(() -> settle(run, ended))));
     }
 
-    /** Until it is known, or the lease has ended and did not pass on after all. */
-    private void settle(Run run, @Nullable LeaseHandle ended) {
+    /** Tells the table who has the lock, again and again until it knows, or the lease has ended and did not pass on after all. */
+    private Plan<@Nullable Void> settle(FenceReserve run, @Nullable LeaseHandle ended) {
         LeaseHandle lease = run.holder;
         lease.leavesRun();
+        if (lease == ended) {
+            return Plan.DONE;
+        }
         boolean active = lease.active();
-        boolean settled = lease == ended;
-        try {
-            settled |= active && store.settle(lease.name(), lease.key().secret(), lease.fence());
-        } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.DEBUG, lease.name() + ": its fence could not be written down", e);
-        }
-        if (!settled) {
-            settleSoon(run, active ? null : lease);
-        }
+        Plan<Boolean> settled =
+                active ? store.settle(lease.name(), lease.key().secret(), lease.fence()) : Plan.of(false);
+        return settled.ended((known, failure) -> {
+            if (failure != null) {
+                Log.debug(lease.name() + ": its fence could not be written down", failure);
+            }
+            if (!Boolean.TRUE.equals(known)) {
+                settleSoon(run, active ? null : lease);
+            }
+        });
     }
 
-    /** Only where nothing is lost by it: the next one asks for the same, and most of the lease is left. */
-    private static boolean mayPassOn(LeaseHandle lease, Run run, Request next) {
-        long left = lease.deadline() - Ticks.now();
+    /** Tells whether nothing is lost if a lease passes on: the next waiter asks for the same, and most of the lease is left. */
+    private boolean mayPassOn(LeaseHandle lease, FenceReserve run, Request next) {
+        long left = lease.deadline() - engine.ticker.now();
         return lease.request().passesOnTo(next)
                 && !lease.mayHaveSlept()
                 && left > next.duration().toNanos() / 2
-                && run.goesOn();
+                && run.goesOn(engine.ticker.now());
     }
 
-    private void handedTo(LeaseWaiter next, LeaseHandle handed) {
+    private Plan<Boolean> handTo(LeaseWaiter next, LeaseHandle handed) {
         events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
-        if (!next.serve(handed)) {
-            handed.closeUnwanted();
-        }
+        return next.serve(handed) ? Plan.of(true) : handed.closingUnwanted().map(closed -> true);
     }
 
-    private Answer handOver(LeaseHandle lease, Claim claim) {
-        try {
-            return store.handOver(lease.name(), lease.key().secret(), claim);
-        } catch (DatabaseException e) {
+    private Plan<ClaimResult> handOver(LeaseHandle lease, Claim claim) {
+        return store.handOver(lease.name(), lease.key().secret(), claim).ifFailed(e -> {
             if (e.meaning() != Meaning.UNKNOWN) {
-                return Answer.refused(null);
+                return Plan.of(ClaimResult.refused(null));
             }
             // resolved first: a late release under way would take it from the one it is handed to
-            try {
-                Optional<LockRow> row = store.resolve(lease.name(), claim.secret());
-                if (row.isPresent()) {
-                    return Answer.of(row.get(), claim);
-                }
-            } catch (DatabaseException unresolved) {
-                late.add(lease.names(), claim.secret(), claim.micros());
-                throw unresolved;
-            }
-            late.add(lease.names(), claim.secret(), claim.micros());
-            return Answer.refused(null);
-        }
+            return store.resolve(lease.name(), claim.secret())
+                    .ifFailed(unresolved -> {
+                        late.add(lease.names(), claim.secret(), claim.micros());
+                        return Plan.failed(unresolved);
+                    })
+                    .map(row -> {
+                        if (row.isPresent()) {
+                            return ClaimResult.of(row.get(), claim);
+                        }
+                        late.add(lease.names(), claim.secret(), claim.micros());
+                        return ClaimResult.refused(null);
+                    });
+        });
     }
 
-    private void giveBack(LeaseHandle lease) {
-        String secret = lease.key().secret();
-        List<LockName> names = lease.names();
-        int together = names.size() > 1 ? releaseTogether(lease) : 0;
-        boolean othersWait = false;
-        for (LockName name : together == names.size() ? List.<LockName>of() : names) {
-            boolean wantedAgain = engine.waits(name);
-            OwnRow.Result result =
-                    ownRow.attempt(lease.key(name), true, PATIENCE, () -> store.release(name, secret, wantedAgain));
-            othersWait |= Answer.wanted(result.answer());
-            if (result.gone() != null && together > 0) {
-                // one of those that were freed together; another may have it by now
-                together--;
-            } else {
-                ended(lease, name, result);
-            }
-        }
-        released(lease);
-        waiting.freed(names, othersWait);
+    private Plan<@Nullable Void> giveBack(LeaseHandle lease) {
+        Plan<Integer> together = lease.names().size() > 1 ? releaseTogether(lease) : Plan.of(0);
+        return together.then(count ->
+                        count == lease.names().size() ? Plan.of(false) : releaseEach(lease, new AtomicInteger(count)))
+                .last(othersWait -> {
+                    released(lease);
+                    waiting.freed(lease.names(), othersWait);
+                });
     }
 
-    /** How many were released in one statement: a locked row is skipped, or fails it as a whole. */
-    private int releaseTogether(LeaseHandle lease) {
-        try {
-            List<Listed> rows = lease.names().stream()
-                    .map(name -> new Listed(name, lease.key().secret(), 0))
-                    .toList();
-            return store.releaseAll(rows);
-        } catch (DatabaseException e) {
-            if (e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT) {
-                return 0;
-            }
-            throw e;
-        }
+    /** Releases the locks one by one, of which so many were freed together before; returns whether another process waits. */
+    private Plan<Boolean> releaseEach(LeaseHandle lease, AtomicInteger freed) {
+        AtomicBoolean othersWait = new AtomicBoolean();
+        return Plan.all(
+                        lease.names(),
+                        name -> heldRow.attempt(
+                                        lease.key(name),
+                                        true,
+                                        PATIENCE,
+                                        Plan.later(() ->
+                                                store.release(name, lease.key().secret(), engine.waits(name))))
+                                .map(result -> {
+                                    othersWait.compareAndSet(false, ClaimResult.wanted(result.answer()));
+                                    // one of those that were freed together: another may have it by now
+                                    boolean before = result.gone() != null && freed.getAndDecrement() > 0;
+                                    return before || ended(lease, name, result);
+                                }))
+                .map(all -> othersWait.get());
     }
 
-    /** Says so if the lease turned out to be lost, or its row stayed locked. */
-    private static void ended(LeaseHandle lease, LockName name, OwnRow.Result result) {
+    /** Releases the locks in one statement, and returns how many: a locked row is skipped, or fails it as a whole. */
+    private Plan<Integer> releaseTogether(LeaseHandle lease) {
+        return store.releaseAll(lease.names().stream()
+                        .map(name -> new ListedRow(name, lease.key().secret(), 0))
+                        .toList())
+                .ifFailed(e ->
+                        e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT ? Plan.of(0) : Plan.failed(e));
+    }
+
+    /** Throws if the lease turned out to be lost, or its row stayed locked. */
+    private static boolean ended(LeaseHandle lease, LockName name, HeldRow.Result result) {
         if (result.gone() != null) {
             throw lease.loseAtRelease(result.gone());
         }
         if (result.answer().isEmpty()) {
             throw new LockingFailException(name, "its row is locked by an open transaction", null);
         }
+        return true;
     }
 
     private void released(LeaseHandle lease) {
         events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
     }
 
-    /** How long it may last at most, as far as is known here. */
-    private static Duration left(LeaseHandle lease) {
-        long known = Math.max(0, lease.deadline() - Ticks.now());
+    /** Returns how long the lease may last at most, as far as is known here. */
+    private Duration left(LeaseHandle lease) {
+        long known = Math.max(0, lease.deadline() - engine.ticker.now());
         return Duration.ofNanos(known).plus(lease.request().duration());
     }
 

@@ -7,14 +7,16 @@ import io.bitjang.LockingFailException;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.sql.GrantKey;
-import io.bitjang.internal.sql.Listed;
+import io.bitjang.internal.sql.ListedRow;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Clocks;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Callbacks;
 import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.Log;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
@@ -22,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -37,23 +40,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class Renewer {
 
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final int BATCH = 1000;
     private static final Duration PATIENCE = Duration.ofSeconds(1);
     private static final String LOCKED = "its row is locked by a transaction";
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
 
+    private final Driver driver;
     private final LockStore store;
-    private final OwnRow ownRow;
+    private final HeldRow heldRow;
     private final Attempts attempts;
     private final Workers workers;
+    private final Ticker ticker;
     private final Events events;
 
     /** The leases, each with the time of its next renewal. */
     private final Map<LeaseHandle, Long> nextAt = new ConcurrentHashMap<>();
 
-    /** Those whose renewal is with the database. */
+    /** The leases whose renewal is with the database. */
     private final Set<LeaseHandle> underWay = ConcurrentHashMap.newKeySet();
 
     private final Alarm alarm;
@@ -61,11 +65,13 @@ final class Renewer {
     /** What the thread that keeps the time has to tell the listeners: they may take long, and it must not. */
     private final Callbacks toTell = new Callbacks();
 
-    Renewer(LockStore store, OwnRow ownRow, Attempts attempts, Workers workers, Events events) {
+    Renewer(Driver driver, LockStore store, HeldRow heldRow, Attempts attempts, Workers workers, Events events) {
+        this.driver = driver;
         this.store = store;
-        this.ownRow = ownRow;
+        this.heldRow = heldRow;
         this.attempts = attempts;
         this.workers = workers;
+        this.ticker = workers.ticker();
         this.events = events;
         this.alarm = new Alarm(workers, this::tick);
     }
@@ -82,35 +88,45 @@ final class Renewer {
         return List.copyOf(nextAt.keySet());
     }
 
-    /** Renews one lease on the caller's thread; what goes wrong is the caller's to know. */
-    void renewNow(LeaseHandle lease) {
-        Clocks sentAt = Clocks.now();
-        long micros = micros(lease, sentAt.ticks());
-        for (LockName name : lease.names()) {
-            GrantKey key = lease.key(name);
-            OwnRow.Result result = attempts.repeatable(
-                    name,
-                    "could not be renewed",
-                    () -> ownRow.attempt(key, false, PATIENCE, () -> store.renew(name, key.secret(), micros)));
-            if (result.gone() != null) {
-                lease.lose(result.gone());
-                throw lease.notHeld();
-            }
-            if (result.answer().isEmpty()) {
-                throw new LockingFailException(name, name + " could not be renewed: " + LOCKED, null);
-            }
-        }
-        confirmed(lease, sentAt, micros);
+    /** Renews one lease for its holder, who is told what goes wrong. */
+    Plan<Boolean> renewNow(LeaseHandle lease) {
+        return Plan.later(() -> {
+            Clocks sentAt = ticker.clocks();
+            long micros = micros(lease, sentAt.ticks());
+            return Plan.all(lease.names(), name -> renewNow(lease, name, micros))
+                    .map(renewed -> {
+                        confirmed(lease, sentAt, micros);
+                        return renewed;
+                    });
+        });
     }
 
-    /** Whether it is still held, after it was confirmed then, is in doubt: the database is asked now. */
+    private Plan<Boolean> renewNow(LeaseHandle lease, LockName name, long micros) {
+        GrantKey key = lease.key(name);
+        return attempts.repeatable(
+                        name,
+                        "could not be renewed",
+                        heldRow.attempt(key, false, PATIENCE, store.renew(name, key.secret(), micros)))
+                .map(result -> {
+                    if (result.gone() != null) {
+                        lease.lose(result.gone());
+                        throw lease.notHeld();
+                    }
+                    if (result.answer().isEmpty()) {
+                        throw new LockingFailException(name, name + " could not be renewed: " + LOCKED, null);
+                    }
+                    return true;
+                });
+    }
+
+    /** Asks the database now whether a lease is still held: since it was confirmed then, that has come into doubt. */
     void ask(LeaseHandle lease, Clocks confirmedAt, String why, Executor telling) {
         if (lease.doubt(State.UNKNOWN, confirmedAt)) {
             telling.execute(() -> events.tell(
                     Kind.UNKNOWN, lease.names(), lease.fence(), lease.request().owner(), why));
         }
-        if (nextAt.replace(lease, Ticks.now()) != null) {
-            alarm.setTo(Ticks.now());
+        if (nextAt.replace(lease, ticker.now()) != null) {
+            alarm.setTo(ticker.now());
         }
     }
 
@@ -121,9 +137,9 @@ final class Renewer {
 
     private void tick() {
         try {
-            renewDue(Ticks.now());
+            renewDue(ticker.now());
         } finally {
-            setAlarm(Ticks.now());
+            setAlarm(ticker.now());
         }
     }
 
@@ -150,9 +166,9 @@ final class Renewer {
             // one whose row was locked might be so again, and fail a whole batch where the database can't skip it
             due.removeIf(lease -> lease.atRisk() && alone(lease));
             // however many are due at a time, they take two threads and two connections
-            workers.execute(() -> renewFrom(due, 0));
+            driver.start(renewFrom(due, 0));
             if (due.size() > BATCH) {
-                workers.execute(() -> renewFrom(due, BATCH));
+                driver.start(renewFrom(due, BATCH));
             }
         }
     }
@@ -170,49 +186,52 @@ final class Renewer {
         }
     }
 
-    /** Every other batch from here on, one after the other. */
-    private void renewFrom(List<LeaseHandle> due, int from) {
-        if (from < due.size()) {
-            try {
-                renewBatch(due.subList(from, Math.min(due.size(), from + BATCH)));
-            } finally {
-                renewFrom(due, from + 2 * BATCH);
-            }
-        }
+    /** Renews every other batch from this index on, one after the other. */
+    private Plan<@Nullable Void> renewFrom(List<LeaseHandle> due, int from) {
+        return from < due.size()
+                ? renewBatch(due.subList(from, Math.min(due.size(), from + BATCH)))
+                        .then(done -> renewFrom(due, from + 2 * BATCH))
+                : Plan.DONE;
     }
 
     private boolean alone(LeaseHandle lease) {
-        workers.execute(() -> renewBatch(List.of(lease)));
+        driver.start(renewBatch(List.of(lease)));
         return true;
     }
 
-    private void renewBatch(List<LeaseHandle> batch) {
-        Clocks sentAt = Clocks.now();
-        List<Listed> rows = new ArrayList<>();
-        for (LeaseHandle lease : batch) {
-            long micros = micros(lease, sentAt.ticks());
-            lease.names().forEach(name -> rows.add(new Listed(name, lease.key().secret(), micros)));
-        }
-        rows.sort(Comparator.comparing(Listed::name));
+    private Plan<@Nullable Void> renewBatch(List<LeaseHandle> batch) {
+        return Plan.later(() -> {
+            Clocks sentAt = ticker.clocks();
+            return Plan.later(() -> store.renewAll(rows(batch, sentAt)))
+                    .then(renewed -> renewed == rowsOf(batch) ? confirmed(batch, sentAt) : inspect(batch))
+                    .ifFailed(e -> e.meaning() == Meaning.BUSY && batch.size() > 1
+                            ? Plan.all(batch, this::renewAlone)
+                            : Plan.failed(e))
+                    .ended((renewed, failure) -> ended(batch, sentAt, failure));
+        });
+    }
+
+    private List<ListedRow> rows(List<LeaseHandle> batch, Clocks sentAt) {
+        return batch.stream()
+                .flatMap(lease -> lease.names().stream()
+                        .map(name -> new ListedRow(name, lease.key().secret(), micros(lease, sentAt.ticks()))))
+                .sorted(Comparator.comparing(ListedRow::name))
+                .toList();
+    }
+
+    private static int rowsOf(List<LeaseHandle> batch) {
+        return batch.stream().mapToInt(lease -> lease.names().size()).sum();
+    }
+
+    /** Ends the renewal of a batch, whatever came of it and whatever is thrown on the way: it is under way no more. */
+    private void ended(List<LeaseHandle> batch, Clocks sentAt, @Nullable Throwable failure) {
         try {
-            if (store.renewAll(rows) == rows.size()) {
-                batch.forEach(lease -> confirmed(lease, sentAt, micros(lease, sentAt.ticks())));
-            } else {
-                inspect(batch);
+            if (failure != null) {
+                batch.forEach(lease -> failed(lease, sentAt, failure));
+                Log.warn("Renewing " + batch.size() + " leases failed, it is tried again", failure);
             }
-        } catch (DatabaseException e) {
-            if (e.meaning() == Meaning.BUSY && batch.size() > 1) {
-                batch.forEach(this::renewAlone);
-            } else {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "Renewing " + batch.size() + " leases failed, it is tried again",
-                        e);
-                batch.forEach(lease -> failed(lease, sentAt, e));
-            }
-        } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.WARNING, "Renewing " + batch.size() + " leases failed, it is tried again", e);
-            batch.forEach(lease -> doubt(lease, State.UNKNOWN, sentAt, e.toString()));
+        } catch (Throwable e) {
+            // the next round tells; the batches after this one must be renewed
         } finally {
             underWay.removeAll(batch);
             batch.stream()
@@ -221,48 +240,60 @@ final class Renewer {
         }
     }
 
-    private void renewAlone(LeaseHandle lease) {
-        Clocks sentAt = Clocks.now();
-        long micros = micros(lease, sentAt.ticks());
-        try {
-            for (LockName name : lease.names()) {
-                if (store.renew(name, lease.key().secret(), micros).isEmpty()) {
-                    inspect(List.of(lease));
-                    return;
-                }
-            }
-            confirmed(lease, sentAt, micros);
-        } catch (DatabaseException e) {
-            failed(lease, sentAt, e);
-        }
+    private Plan<Boolean> renewAlone(LeaseHandle lease) {
+        return Plan.later(() -> {
+            Clocks sentAt = ticker.clocks();
+            long micros = micros(lease, sentAt.ticks());
+            return Plan.all(
+                            lease.names(),
+                            name -> store.renew(name, lease.key().secret(), micros)
+                                    .map(OptionalLong::isPresent))
+                    .then(renewed -> renewed ? confirmed(List.of(lease), sentAt) : inspect(List.of(lease)))
+                    .ifFailed(e -> {
+                        failed(lease, sentAt, e);
+                        return Plan.of(true);
+                    });
+        });
     }
 
-    /** Not all rows were renewed: which ones, and why not? */
-    private void inspect(List<LeaseHandle> batch) {
-        Clocks sentAt = Clocks.now();
-        Map<LockName, LockRow> rows = store.read(batch.stream()
-                .flatMap(lease -> lease.names().stream())
-                .distinct()
-                .toList());
-        for (LeaseHandle lease : batch) {
-            Duration least = lease.request().duration();
-            @Nullable String gone = null;
-            for (LockName name : lease.names()) {
-                @Nullable LockRow row = rows.get(name);
-                gone = gone != null ? gone : OwnRow.whyGone(row, lease.key());
-                least = row == null || row.remaining().compareTo(least) > 0 ? least : row.remaining();
-            }
-            if (gone != null) {
-                lease.lose(gone);
-                continue;
-            }
-            long asked = TimeUnit.MICROSECONDS.toNanos(micros(lease, sentAt.ticks()));
-            // one that was skipped has two thirds left, and a little more if the grant took its time
-            if (least.toNanos() > asked / 4 * 3) {
-                confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));
-            } else {
-                doubt(lease, State.AT_RISK, sentAt, LOCKED);
-            }
+    private Plan<Boolean> confirmed(List<LeaseHandle> batch, Clocks sentAt) {
+        batch.forEach(lease -> confirmed(lease, sentAt, micros(lease, sentAt.ticks())));
+        return Plan.of(true);
+    }
+
+    /** Finds out which rows of a batch were not renewed, and why not. */
+    private Plan<Boolean> inspect(List<LeaseHandle> batch) {
+        return Plan.later(() -> {
+            Clocks sentAt = ticker.clocks();
+            return store.read(batch.stream()
+                            .flatMap(lease -> lease.names().stream())
+                            .distinct()
+                            .toList())
+                    .map(rows -> {
+                        batch.forEach(lease -> inspect(lease, sentAt, rows));
+                        return true;
+                    });
+        });
+    }
+
+    private void inspect(LeaseHandle lease, Clocks sentAt, Map<LockName, LockRow> rows) {
+        Duration least = lease.request().duration();
+        @Nullable String gone = null;
+        for (LockName name : lease.names()) {
+            @Nullable LockRow row = rows.get(name);
+            gone = gone != null ? gone : HeldRow.whyGone(row, lease.key());
+            least = row == null || row.remaining().compareTo(least) > 0 ? least : row.remaining();
+        }
+        if (gone != null) {
+            lease.lose(gone);
+            return;
+        }
+        long asked = TimeUnit.MICROSECONDS.toNanos(micros(lease, sentAt.ticks()));
+        // one that was skipped has two thirds left, and a little more if the grant took its time
+        if (least.toNanos() > asked / 4 * 3) {
+            confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));
+        } else {
+            doubt(lease, State.AT_RISK, sentAt, LOCKED);
         }
     }
 
@@ -278,11 +309,11 @@ final class Renewer {
         lease.expireIfDue();
     }
 
-    private void failed(LeaseHandle lease, Clocks sentAt, DatabaseException e) {
-        if (e.meaning() == Meaning.BUSY) {
+    private void failed(LeaseHandle lease, Clocks sentAt, Throwable e) {
+        if (e instanceof DatabaseException known && known.meaning() == Meaning.BUSY) {
             doubt(lease, State.AT_RISK, sentAt, LOCKED);
         } else {
-            doubt(lease, State.UNKNOWN, sentAt, e.getMessage());
+            doubt(lease, State.UNKNOWN, sentAt, e instanceof DatabaseException ? e.getMessage() : e.toString());
         }
     }
 
@@ -292,19 +323,19 @@ final class Renewer {
             events.tell(kind, lease.names(), lease.fence(), lease.request().owner(), detail);
         }
         if (nextAt.containsKey(lease)) {
-            schedule(lease, Ticks.now() + Math.max(SOON, third(lease) / 6));
+            schedule(lease, ticker.now() + Math.max(SOON, third(lease) / 6));
         }
     }
 
-    /** How long the next renewal asks for: the lease's duration, cut at its maximum hold. */
-    private static long micros(LeaseHandle lease, long now) {
+    /** Returns for how many microseconds the next renewal asks: the lease's duration, cut at its maximum hold. */
+    private long micros(LeaseHandle lease, long now) {
         long nanos = Math.min(lease.request().duration().toNanos(), maxHoldEnds(lease) - now);
         return Math.max(1, TimeUnit.NANOSECONDS.toMicros(nanos));
     }
 
-    private static long maxHoldEnds(LeaseHandle lease) {
+    private long maxHoldEnds(LeaseHandle lease) {
         Duration maxHold = lease.request().maxHold();
-        return maxHold == null ? Ticks.now() + Long.MAX_VALUE / 2 : lease.acquiredAt() + maxHold.toNanos();
+        return maxHold == null ? ticker.now() + Long.MAX_VALUE / 2 : lease.acquiredAt() + maxHold.toNanos();
     }
 
     private static long third(LeaseHandle lease) {

@@ -53,12 +53,12 @@ record Request(
         return new Request(owner, duration, note, again, maxHold, other, unseen);
     }
 
-    /** The same, of which nobody gets to see the lease. */
+    /** Returns the same request, but for a lease that nobody gets to see. */
     Request asUnseen() {
         return new Request(owner, duration, note, again, maxHold, notFreeBefore, true);
     }
 
-    /** Whether one who asked for this may give it to one who asked for that without telling the database. */
+    /** Tells whether a lease that was asked for by this request may go to the next one without telling the database. */
     boolean passesOnTo(Request next) {
         return unseen && again == null && maxHold == null && notFreeBefore == null && equals(next);
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** A lease as a {@link Lock}: the thread that has it may take it again, and gives it back as often. Thread-safe. */
 final class ThreadLock implements Lock {
 
-    /** Who has it, how often. Replaced by the owning thread only, so no lock is needed. */
+    /** Which thread has the lease, and how often. Replaced by the owning thread only, so no lock is needed. */
     private record Hold(Thread thread, Lease lease, int count) {}
 
     private final NamedLease lock;
@@ -124,7 +124,10 @@ final class ThreadLock implements Lock {
         }
     }
 
-    /** An inner lock never wins back silently what the outer one has lost. */
+    /**
+     * Takes the lock once more if this thread has it. Throws if it was lost: an inner lock never silently wins back what the
+     * outer one has lost.
+     */
     private boolean reentered() {
         Hold mine = mine();
         if (mine == null) {

@@ -2,20 +2,19 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Locked;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Those of one process who wait for the same locks, in the order of their arrival. Only the first competes with other processes.
  *
- * <p>A lock that is released here goes straight to the next in the queue, as long as this process's {@link Turn} lasts. {@code
- * lock} guards everything; nothing is called under it but the turn.
+ * <p>A lock that is released here goes straight to the next in the queue, as long as this process's {@link FairShare} lasts.
+ * {@code lock} guards everything; nothing is called under it but the share.
  */
 final class WaitQueue extends Locked {
 
@@ -28,34 +27,37 @@ final class WaitQueue extends Locked {
 
     private static final int POLLS_PER_STEP = 40;
 
-    /** After a failure, and at most after many: a pool checks a connection again only when it was not used for a while. */
+    /** The first pause after a failure; the next ones grow: a pool checks a connection only when it was not used for a while. */
     private static final long FAILED_NANOS = Duration.ofMillis(200).toNanos();
 
     private static final int MAX_DOUBLINGS = 3;
 
+    private final Ticker ticker;
     final List<LockName> names;
-    final Turn turn;
+    final FairShare share;
     private final Deque<LeaseWaiter> waiters = new ArrayDeque<>();
     private boolean attempting;
     private boolean again;
     private boolean retired;
-    private long nextPoll = Ticks.now();
+    private long nextPoll;
     private int polls;
     private long seen;
     private int failures;
     private boolean left;
 
-    WaitQueue(List<LockName> names, Turn turn) {
+    WaitQueue(Ticker ticker, List<LockName> names, FairShare share) {
+        this.ticker = ticker;
+        this.nextPoll = ticker.now();
         this.names = names;
-        this.turn = turn;
+        this.share = share;
     }
 
-    /** Adds one at the end; false if the queue has been retired meanwhile. */
+    /** Adds a waiter at the end; false if the queue has been retired meanwhile. */
     boolean add(LeaseWaiter waiter) {
         return locked(() -> !retired && waiters.add(waiter));
     }
 
-    /** Takes out those who have gone; true if nobody is left and the queue is retired. */
+    /** Takes out the waiters who have gone; true if nobody is left and the queue is retired. */
     boolean retireIfEmpty() {
         return locked(() -> {
             waiters.removeIf(LeaseWaiter::isDone);
@@ -64,12 +66,12 @@ final class WaitQueue extends Locked {
         });
     }
 
-    /** Whether this one is the first, and so the one that competes. */
+    /** Tells whether this waiter is the first, and so the one that competes. */
     boolean isFirst(LeaseWaiter waiter) {
         return locked(() -> waiters.peek() == waiter);
     }
 
-    /** How many still wait. */
+    /** Counts those who still wait. */
     int size() {
         return (int) waiters().stream().filter(waiter -> !waiter.isDone()).count();
     }
@@ -79,15 +81,15 @@ final class WaitQueue extends Locked {
     }
 
     /**
-     * The one to make an attempt for, if it is time for one; it ends with {@link #attempted}. If one is under way, it is made again
-     * after it: what the caller knows may be news to it.
+     * Begins an attempt, which ends with {@link #attempted}, and returns the waiter to make it for; null if it is not time for
+     * one. If an attempt is under way, another is made after it: what the caller knows may be news to it.
      */
     @Nullable
     LeaseWaiter beginAttempt() {
         return locked(() -> {
             waiters.removeIf(LeaseWaiter::isDone);
             again |= attempting;
-            if (attempting || waiters.isEmpty() || turn.standsBack()) {
+            if (attempting || waiters.isEmpty() || share.standsBack()) {
                 return null;
             }
             attempting = true;
@@ -95,7 +97,7 @@ final class WaitQueue extends Locked {
         });
     }
 
-    /** The attempt is over. Answers whether to try once more. */
+    /** Ends the attempt; returns whether to try once more. */
     boolean attempted(boolean granted) {
         return locked(() -> {
             boolean onceMore = again && !granted;
@@ -105,7 +107,7 @@ final class WaitQueue extends Locked {
         });
     }
 
-    /** The next in line; null if there is none. */
+    /** Returns the next waiter in line; null if there is none. */
     @Nullable
     LeaseWaiter next() {
         return locked(() -> {
@@ -114,28 +116,28 @@ final class WaitQueue extends Locked {
         });
     }
 
-    /** How many fences to set aside for a grant to this one: some if there are others to whom it may pass on. */
+    /** Returns how many fences to set aside for a grant to this waiter: some if there are others to whom it may pass on. */
     int reserveFor(LeaseWaiter next) {
         return locked(() -> names.size() == 1
                         && waiters.size() > 1
                         && waiters.stream().limit(2).allMatch(waiter -> next.request.passesOnTo(waiter.request))
-                ? Run.RESERVED
+                ? FenceReserve.RESERVED
                 : 0);
     }
 
-    /** It is not to be looked at before this. */
+    /** Sets the time before which the table is not to be looked at. */
     void notBefore(long at) {
         locked(() -> nextPoll = at);
     }
 
-    /** When to look at the table next; Long.MAX_VALUE while an attempt is under way. */
+    /** Returns when to look at the table next; Long.MAX_VALUE while an attempt is under way, or if nobody waits. */
     long nextPoll() {
-        return locked(() -> attempting || waiters.isEmpty() ? Long.MAX_VALUE : turn.notBefore(nextPoll));
+        return locked(() -> attempting || waiters.isEmpty() ? Long.MAX_VALUE : share.notBefore(nextPoll));
     }
 
     /**
-     * The lock can't be had now; its holder's time ends in so long unless it is renewed. A lock that changes hands is looked at as
-     * often as at first; and never in step with another process.
+     * Sets when to look at the table again, because the lock can't be had now; its holder's time ends in so many nanoseconds
+     * unless it is renewed. A lock that changes hands is looked at as often as at first; and never in step with another process.
      */
     void lookAgain(long holderEndsNanos, long atLeastNanos, long fence) {
         locked(() -> {
@@ -144,19 +146,27 @@ final class WaitQueue extends Locked {
             seen = fence;
             left &= fence == 0;
             long interval = POLL_NANOS[Math.min(polls / POLLS_PER_STEP, POLL_NANOS.length - 1)];
-            interval += ThreadLocalRandom.current().nextLong(interval / 4);
+            interval += ticker.random(interval / 4);
             long wait = Math.min(Math.max(interval, atLeastNanos), Math.max(holderEndsNanos, 1_000_000));
-            return nextPoll = turn.ifStandingBack(Ticks.now() + wait);
+            return nextPoll = share.ifStandingBack(ticker.now() + wait);
         });
     }
 
-    /** The lock is free, and others are to go first: true once, as long as it is not seen held again. */
+    /** Tells whether the latest look found the lock held under this fence, too. */
+    boolean hasSeen(long fence) {
+        return locked(() -> seen == fence);
+    }
+
+    /**
+     * Tells whether to leave a free lock to others, who are to go first: true at the first look since it was seen held, and at
+     * every other look after that.
+     */
     boolean leavesItToOthers() {
         return locked(() -> left = !left);
     }
 
-    /** The database failed: the pauses grow. */
+    /** Notes that the database failed: the pauses grow. */
     void failed() {
-        locked(() -> nextPoll = Ticks.now() + (FAILED_NANOS << Math.min(failures++, MAX_DOUBLINGS)));
+        locked(() -> nextPoll = ticker.now() + (FAILED_NANOS << Math.min(failures++, MAX_DOUBLINGS)));
     }
 }

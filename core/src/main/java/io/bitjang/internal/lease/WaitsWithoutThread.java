@@ -5,42 +5,43 @@ import io.bitjang.Lease;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.Wait;
+import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.work.Workers;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 
 /** Waits for leases on behalf of callers who left a promise instead of a thread. Thread-safe. */
 final class WaitsWithoutThread {
 
     private final LeaseEngine engine;
-    private final Waiting waiting;
+    private final WaitQueues waiting;
     private final Workers workers;
 
-    /** Those of whom one attempt is made on another thread; they stand in no queue. */
+    /** The waiters for whom one attempt is made on another thread; they are in no queue. */
     private final Set<LeaseWaiter> attemptedOnce = ConcurrentHashMap.newKeySet();
 
-    WaitsWithoutThread(LeaseEngine engine, Waiting waiting, Workers workers) {
+    WaitsWithoutThread(LeaseEngine engine, WaitQueues waiting, Workers workers) {
         this.engine = engine;
         this.waiting = waiting;
         this.workers = workers;
     }
 
-    /** Completes the promise in any case: with the lease, or with the reason why there is none. */
+    /** Waits for a lease; the promise is completed in any case, with the lease or with the reason why there is none. */
     CompletableFuture<Lease> acquire(LeaseWaiter waiter, Wait wait) {
         CompletableFuture<Lease> promise = promised(waiter);
         if (wait.equals(Wait.none())) {
             attemptedOnce.add(waiter);
             waiter.result().whenComplete((lease, reason) -> attemptedOnce.remove(waiter));
-            workers.execute(() -> attemptOnce(waiter));
+            engine.driver.start(attemptOnce(waiter));
             engine.failIfClosed(waiter);
             return promise;
         }
         if (!waiter.deadline().isNever()) {
-            ScheduledFuture<?> timer =
-                    workers.after(waiter.deadline().remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+            Future<?> timer = workers.after(waiter.deadline().remainingNanos(), () -> waiter.fail(waiter.timedOut()));
             waiter.result()
                     .whenComplete((lease, reason) -> Optional.ofNullable(timer).ifPresent(t -> t.cancel(false)));
         }
@@ -57,37 +58,41 @@ final class WaitsWithoutThread {
                             if (reason != null) {
                                 promise.completeExceptionally(reason);
                             } else if (!promise.complete(lease)) {
-                                lease.closeUnwanted();
+                                engine.run(lease.closingUnwanted());
                             }
                         },
                         workers::complete);
         promise.whenComplete((lease, reason) -> {
-            if (promise.isCancelled()) {
-                LockName name = waiter.names().get(0);
-                waiter.fail(new LockException(name, "The wait for " + name + " was cancelled", null));
-            }
+            // if it was not the waiter who ended it, but the caller, by cancelling or by a time limit of its own
+            LockName name = waiter.names().get(0);
+            waiter.fail(new LockException(name, "The wait for " + name + " was cancelled", null));
         });
         return promise;
     }
 
-    private void attemptOnce(LeaseWaiter waiter) {
-        try {
-            LeaseHandle lease = engine.tryAcquire(waiter.names(), waiter.request);
-            waiter.refused(null);
-            if (lease == null) {
-                waiter.fail(waiter.timedOut());
-            } else if (!waiter.serve(lease)) {
-                lease.closeUnwanted();
-            }
-        } catch (LockException e) {
-            waiter.fail(e);
-        } catch (RuntimeException e) {
-            LockName name = waiter.names().get(0);
-            waiter.fail(engine.isClosed() ? LeaseEngine.closing() : Attempts.failed(name, e));
-        }
+    private Plan<@Nullable Void> attemptOnce(LeaseWaiter waiter) {
+        return engine.tryAcquire(waiter.names(), waiter.request)
+                .then(lease -> {
+                    waiter.refused(null);
+                    if (lease.isEmpty()) {
+                        waiter.fail(waiter.timedOut());
+                    } else if (!waiter.serve(lease.get())) {
+                        return lease.get().closingUnwanted();
+                    }
+                    return Plan.DONE;
+                })
+                .ended((done, e) -> {
+                    LockName name = waiter.names().get(0);
+                    if (e != null) {
+                        waiter.fail(
+                                e instanceof LockException known
+                                        ? known
+                                        : engine.isClosed() ? LeaseEngine.closing() : Attempts.failed(name, e));
+                    }
+                });
     }
 
-    /** Fails those of whom an attempt is still to be made, or under way. */
+    /** Fails the waiters for whom one attempt is still to be made, or under way. */
     void failAll(LockException reason) {
         attemptedOnce.forEach(waiter -> waiter.fail(reason));
     }

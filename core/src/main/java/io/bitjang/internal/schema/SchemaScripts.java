@@ -28,7 +28,7 @@ final class SchemaScripts {
         this.tables = tables;
     }
 
-    /** Where a version's script is found in the jar. */
+    /** Returns where a version's script is found in the jar. */
     String path(int version) {
         return "io/bitjang/schema/" + dialect + "/V" + version + "__bitjang.sql";
     }
@@ -37,7 +37,7 @@ final class SchemaScripts {
         return (tables.schema() == null ? "" : tables.schema() + ".") + tables.prefix();
     }
 
-    /** What to change in a script that is run by hand, where the tables have other names than in it; otherwise nothing. */
+    /** Says what to change in a script that is run by hand, where the tables have other names than in it; otherwise nothing. */
     String renaming() {
         String own = prefix();
         return own.equals(DEFAULT)

@@ -2,12 +2,13 @@
 package io.bitjang.internal.schema;
 
 import io.bitjang.LockingFailException;
+import io.bitjang.internal.sql.Ask;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.Params;
 import io.bitjang.internal.sql.Sql;
 import io.bitjang.internal.sql.Tables;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.Ticker;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
@@ -18,29 +19,31 @@ import org.jspecify.annotations.Nullable;
 /** Creates the tables, or checks that they are there. */
 public final class SchemaSetup {
 
-    /** Several nodes may create them at the same moment, and some of them then fail. */
+    /** How often creating the tables is tried: several nodes may create them at the same moment, and some of them then fail. */
     private static final int TRIES = 10;
 
     /**
-     * In one process they do it one after the other: H2 lets two create a view at the same moment, and its table can't be dropped any
-     * more. Who waited long enough goes on: another's database may hang.
+     * Lets the instances of one process create the tables one after the other: H2 lets two create a view at the same moment, and
+     * its table can't be dropped any more. An instance that waited long enough goes on: another's database may hang.
      */
     private static final ReentrantLock ONE_AT_A_TIME = new ReentrantLock();
 
     private static final Duration LONGEST_TURN = Duration.ofSeconds(10);
 
+    private final Ticker ticker;
     private final Database database;
     private final Tables tables;
     private final SchemaScripts scripts;
 
-    /** For this database. */
-    public SchemaSetup(Database database, Tables tables) {
+    /** Makes the setup of this database. */
+    public SchemaSetup(Ticker ticker, Database database, Tables tables) {
+        this.ticker = ticker;
         this.database = database;
         this.tables = tables;
         this.scripts = new SchemaScripts(database.dialect().id(), tables);
     }
 
-    /** Creates what is missing. */
+    /** Creates the tables that are missing. */
     public void create() {
         @Nullable DatabaseException failure = null;
         for (int attempt = 0; version().orElse(0) < SchemaScripts.CURRENT; attempt++) {
@@ -48,7 +51,7 @@ public final class SchemaSetup {
                 throw failure == null ? notSeen() : notCreated(failure);
             }
             if (attempt > 0) {
-                Ticks.pause(null, 100);
+                ticker.pause(null, 100);
             }
             failure = tryToCreate();
         }
@@ -72,7 +75,9 @@ public final class SchemaSetup {
     private LockingFailException notCreated(DatabaseException e) {
         return new LockingFailException(
                 null,
-                "The tables could not be created (" + e.getMessage() + "). Run the script "
+                "The tables could not be created (" + e.getMessage() + "). "
+                        + (e.isMissingTable() ? database.dialect().ifTablesAreGone() : "")
+                        + "Run the script "
                         + scripts.path(SchemaScripts.CURRENT)
                         + " from the jar of bitjang-core by hand" + scripts.renaming()
                         + ", and set the schema mode to validate.",
@@ -83,8 +88,9 @@ public final class SchemaSetup {
         return new LockingFailException(
                 null,
                 "The tables were created, but " + tables.version()
-                        + " does not show it. Does this data source read from"
-                        + " a replica? Locks need one that reads and writes on the same server.",
+                        + " does not show it. "
+                        + database.dialect().ifTablesAreGone()
+                        + "Does this data source read from a replica? Locks need one that reads and writes on the same server.",
                 null);
     }
 
@@ -100,7 +106,7 @@ public final class SchemaSetup {
     private void runScripts() {
         for (int version = version().orElse(0) + 1; version <= SchemaScripts.CURRENT; version++) {
             for (String statement : scripts.statements(version)) {
-                database.run(session -> session.update(new Sql(statement, List.of()), Params.none()));
+                database.ask(Ask.count(new Sql(statement, List.of()), Params.none()));
             }
         }
     }
@@ -111,7 +117,9 @@ public final class SchemaSetup {
         if (found.isEmpty()) {
             throw new LockingFailException(
                     null,
-                    "The table " + tables.version() + " is not there. Run the script "
+                    "The table " + tables.version() + " is not there. "
+                            + database.dialect().ifTablesAreGone()
+                            + "Run the script "
                             + scripts.path(SchemaScripts.CURRENT)
                             + " from the jar of bitjang-core" + scripts.renaming()
                             + ", or set the schema mode to create.",
@@ -137,7 +145,7 @@ public final class SchemaSetup {
         requireExactNames();
     }
 
-    /** Settings of a database, or tables made by hand, may let two names be one. */
+    /** Refuses a table in which two names may be one, by a database's settings or because it was made by hand. */
     private void requireExactNames() {
         Sql sql = new Sql(
                 "SELECT COUNT(*) FROM (SELECT type FROM " + tables.locks()
@@ -173,8 +181,7 @@ public final class SchemaSetup {
     }
 
     private int number(Sql sql) {
-        return database.run(session -> session.query(sql, Params.none(), row -> row.getInt(1)))
-                .get(0);
+        return database.ask(Ask.rows(sql, Params.none(), row -> row.getInt(1))).get(0);
     }
 
     private static LockingFailException unreadable(String what, DatabaseException e) {

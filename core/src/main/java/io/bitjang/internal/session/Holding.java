@@ -4,7 +4,6 @@ package io.bitjang.internal.session;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Callbacks;
 import io.bitjang.internal.work.Locked;
 import java.util.ArrayList;
@@ -24,7 +23,7 @@ final class Holding extends Locked {
     final LockName name;
     final Grant grant;
     final Thread thread;
-    final long since = Ticks.now();
+    final long since;
     private final SessionEngine engine;
     private final List<Runnable> callbacks = new ArrayList<>();
     private final Callbacks called = new Callbacks();
@@ -38,9 +37,10 @@ final class Holding extends Locked {
         this.name = name;
         this.grant = grant;
         this.thread = thread;
+        this.since = engine.workers.ticker().now();
     }
 
-    /** A hold of it. */
+    /** Adds a hold of the lock. */
     SessionLock.Hold hold() {
         return locked(() -> {
             if (state != State.HELD) {
@@ -52,7 +52,7 @@ final class Holding extends Locked {
         });
     }
 
-    /** The session died; false if it was given back before. */
+    /** Notes that the lock was lost, because its session died; false if the holding had ended before. */
     boolean lose(String because) {
         List<Runnable> toCall = locked(() -> {
             if (state != State.HELD) {
@@ -70,7 +70,7 @@ final class Holding extends Locked {
         return true;
     }
 
-    /** It is given back on the holder's behalf; false if it had ended. */
+    /** Ends the holding, so that the lock is given back on the holder's behalf; false if it had ended. */
     boolean end() {
         return locked(() -> {
             boolean held = state == State.HELD;
@@ -111,7 +111,7 @@ final class Holding extends Locked {
                 name, name + (state == State.LOST ? " was lost: " + reason : " is not held any more"), null);
     }
 
-    /** One of the holds. */
+    /** One of the holds of the lock. */
     private final class OneHold implements SessionLock.Hold {
 
         private final AtomicBoolean closed = new AtomicBoolean();

@@ -19,7 +19,7 @@ public final class NamedSession implements SessionLock {
     private final SessionEngine engine;
     private final LockName name;
 
-    /** Of this name. */
+    /** Makes a session lock of this name. */
     public NamedSession(SessionEngine engine, LockName name) {
         this.engine = engine;
         this.name = name;

@@ -12,8 +12,8 @@ import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.Log;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
@@ -32,8 +32,6 @@ import org.jspecify.annotations.Nullable;
 /** Takes session locks, gives them back, and watches over the sessions that hold them. Thread-safe. */
 public final class SessionEngine {
 
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
-
     /** How long the server is asked to wait at a time. */
     static final Duration SLICE = Duration.ofSeconds(10);
 
@@ -51,9 +49,9 @@ public final class SessionEngine {
     private final SessionSettings settings;
     final Workers workers;
     private final Events events;
-    private final Links links;
+    private final SessionConnections links;
     private final Turns turns;
-    private final Watch watch;
+    private final SessionMonitor watch;
     private final TransactionScope transactions;
     /** Which connection waits for which lock right now. */
     private final Map<LockName, SessionLink> awaited = new ConcurrentHashMap<>();
@@ -63,16 +61,16 @@ public final class SessionEngine {
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Over the connections that are set aside for session locks. */
+    /** Makes an engine over the connections that are set aside for session locks. */
     public SessionEngine(SessionStore store, SessionSettings settings, Workers workers, Events events) {
         this.store = store;
         this.settings = settings;
         this.workers = workers;
         this.events = events;
-        this.links = new Links(store, settings.waitingConnections(), this::beginToWatch);
+        this.links = new SessionConnections(store, settings.waitingConnections(), this::beginToWatch);
         this.turns = new Turns(this, settings.most());
-        this.watch = new Watch(links, turns, workers, this::died);
-        this.transactions = new TransactionScope(store);
+        this.watch = new SessionMonitor(links, turns, workers, this::died);
+        this.transactions = new TransactionScope(store, workers.ticker());
     }
 
     TransactionScope transactions() {
@@ -85,12 +83,12 @@ public final class SessionEngine {
         }
     }
 
-    /** What this process holds and waits for, as session locks. */
+    /** Lists what this process holds and waits for, as session locks. */
     public List<LocalLock> here() {
         return turns.here();
     }
 
-    /** One attempt, on the calling thread; null if someone has it. */
+    /** Tries once to take the lock, on the calling thread; null if someone has it. */
     SessionLock.@Nullable Hold tryAcquire(LockName name) {
         requireOpen();
         if (!begin(name)) {
@@ -121,10 +119,10 @@ public final class SessionEngine {
     }
 
     private boolean begin(LockName name) {
-        Deadline soon = Deadline.in(ONE_SECOND);
+        Deadline soon = workers.ticker().in(ONE_SECOND);
         Turns.Begin begin = turns.begin(name);
         while (begin == Turns.Begin.SOON && !soon.passed()) {
-            Ticks.pause(name, 1);
+            workers.ticker().pause(name, 1);
             begin = turns.begin(name);
         }
         return begin == Turns.Begin.MINE;
@@ -139,7 +137,7 @@ public final class SessionEngine {
                             + " refused: across processes nobody would notice a deadlock. Say how long to wait, or take all at once"
                             + " with locks.leaseAll(...)");
         }
-        SessionWaiter waiter = new SessionWaiter(name, wait);
+        SessionWaiter waiter = new SessionWaiter(workers.ticker(), name, wait);
         if (turns.join(waiter)) {
             workers.execute(() -> contend(name));
         } else {
@@ -211,7 +209,7 @@ public final class SessionEngine {
         tryAgain(name, Duration.ZERO);
     }
 
-    /** Without waiting. If its connection has died, another is tried, once. */
+    /** Tries for a lock without waiting. If its connection has died, another is tried, once. */
     private @Nullable Grant attempt(LockName name) {
         SessionLink link = links.forAttempt();
         try {
@@ -266,16 +264,16 @@ public final class SessionEngine {
         }
     }
 
-    /** Nobody wants it any more. The wait may be about to begin, or about to end. */
+    /** Ends the wait for a lock that nobody wants any more. The wait may be about to begin, or about to end. */
     private void stopWaiting(LockName name, SessionLink link) {
-        Deadline enough = Deadline.in(ONE_SECOND);
+        Deadline enough = workers.ticker().in(ONE_SECOND);
         while (awaited.get(name) == link && turns.line(name).isEmpty() && !enough.passed()) {
             link.cancel();
-            Ticks.pause(name, 20);
+            workers.ticker().pause(name, 20);
         }
     }
 
-    /** What is known about the link after a failure. */
+    /** Gives up a link that a failure has broken; returns the failure. */
     private DatabaseException diedOf(SessionLink link, DatabaseException e) {
         if (SessionLink.isBroken(e)) {
             died(link, e.getMessage());
@@ -295,7 +293,7 @@ public final class SessionEngine {
         watch.begin();
     }
 
-    /** A holder has done: the next in line gets the lock, or the database. */
+    /** Passes the lock of a holder who has done on to the next in line, or gives it back to the database. */
     void release(Holding holding) {
         tell(Kind.RELEASED, holding.name, null);
         Holding next = turns.passedOn(holding);
@@ -311,7 +309,7 @@ public final class SessionEngine {
         }
     }
 
-    /** On the session that has it, and on no other; false if that is gone. */
+    /** Gives a lock back on the session that has it, and on no other; false if that is gone or did not have it. */
     private boolean giveBack(LockName name, Grant grant) {
         SessionLink link = grant.link();
         boolean given = false;
@@ -322,9 +320,7 @@ public final class SessionEngine {
             }
         } catch (DatabaseException e) {
             if (!SessionLink.isBroken(e)) {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        name + " could not be given back, it is tried again: " + e.getMessage());
+                Log.warn(name + " could not be given back, it is tried again: " + e.getMessage());
                 workers.after(AFTER_FAILURE.toNanos(), () -> workers.execute(() -> giveBack(name, grant)));
                 return true;
             }
@@ -361,8 +357,8 @@ public final class SessionEngine {
     }
 
     /**
-     * Gives back all locks, fails those who wait, closes the connections; what does not answer until then is cut. A connection that can't
-     * even be cut is left to itself soon after.
+     * Gives back all locks, fails those who wait, closes the connections; what does not answer by the given end is cut. A
+     * connection that can't even be cut is left to itself soon after.
      */
     public CompletableFuture<Void> close(Deadline end) {
         if (!closed.compareAndSet(false, true)) {

@@ -12,7 +12,7 @@ public record SessionSettings(String owner, int waitingConnections, int most) {
 
     private static final int MOST_WAITING = 8;
 
-    /** That many connections, if they are not too many. */
+    /** Requires a number of waiting connections that is not too large. */
     public static int waiting(int connections) {
         if (connections < 0 || connections > MOST_WAITING) {
             throw new IllegalArgumentException("The connections that wait must be 0 to " + MOST_WAITING
@@ -21,7 +21,7 @@ public record SessionSettings(String owner, int waitingConnections, int most) {
         return connections;
     }
 
-    /** That many locks, if they are any. */
+    /** Requires a number of locks that is at least 1. */
     public static int most(int locks) {
         if (locks < 1) {
             throw new IllegalArgumentException("The session locks held at a time can't be fewer than 1: " + locks);

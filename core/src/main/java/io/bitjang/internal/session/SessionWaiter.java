@@ -3,6 +3,7 @@ package io.bitjang.internal.session;
 
 import io.bitjang.LockName;
 import io.bitjang.Wait;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Waiter;
 import java.util.List;
 
@@ -11,8 +12,8 @@ final class SessionWaiter extends Waiter<Holding> {
 
     final Thread thread = Thread.currentThread();
 
-    SessionWaiter(LockName name, Wait wait) {
-        super(List.of(name), wait);
+    SessionWaiter(Ticker ticker, LockName name, Wait wait) {
+        super(ticker, List.of(name), wait);
     }
 
     LockName name() {

@@ -11,7 +11,7 @@ import io.bitjang.internal.sql.CallerSession;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.Ticker;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collections;
@@ -29,10 +29,12 @@ final class TransactionScope {
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
     private static final long LONGEST_PAUSE_MILLIS = 20;
 
+    private final Ticker ticker;
     private final SessionStore store;
     private final Map<Connection, CallerSession> open = Collections.synchronizedMap(new IdentityHashMap<>());
 
-    TransactionScope(SessionStore store) {
+    TransactionScope(SessionStore store, Ticker ticker) {
+        this.ticker = ticker;
         this.store = store;
     }
 
@@ -88,7 +90,7 @@ final class TransactionScope {
     }
 
     private void take(CallerSession session, LockName name, Wait wait) {
-        Deadline deadline = Deadline.of(wait.limit());
+        Deadline deadline = ticker.in(wait.limit());
         Object key = store.key(name);
         try {
             while (!session.attempt(key)) {
@@ -100,7 +102,7 @@ final class TransactionScope {
                             name, null, wait.equals(Wait.none()) ? "" : " (waited " + wait + ")");
                 }
                 if (!session.canWait() || deadline.remainingNanos() < ONE_SECOND.toNanos()) {
-                    Ticks.pause(name, Math.min(LONGEST_PAUSE_MILLIS, 1 + deadline.remainingNanos() / 1_000_000));
+                    ticker.pause(name, Math.min(LONGEST_PAUSE_MILLIS, 1 + deadline.remainingNanos() / 1_000_000));
                 } else if (session.await(key)) {
                     return;
                 }

@@ -6,7 +6,6 @@ import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.admin.LocalLock;
 import io.bitjang.internal.sql.SessionLink;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Locked;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -31,7 +30,7 @@ final class Turns extends Locked {
     private static final int LONGEST_RUN = 500;
     private static final long LONGEST_RUN_NANOS = Duration.ofMillis(20).toNanos();
 
-    /** Of one name. It is there as long as someone holds it, tries for it or gives it back. */
+    /** The turn of one name. It is there as long as someone holds the lock, tries for it or gives it back. */
     private static final class Turn {
         final Deque<SessionWaiter> line = new ArrayDeque<>();
 
@@ -41,7 +40,7 @@ final class Turns extends Locked {
         int run;
         long runBegan;
 
-        /** Whose session lives; others have lost it, and are told so before it is taken from them here. */
+        /** Returns the holder if its session lives; otherwise it has lost the lock, and is told so before it is removed here. */
         @Nullable
         Holding holder() {
             return holder == null || holder.grant.link().isDead() ? null : holder;
@@ -59,13 +58,13 @@ final class Turns extends Locked {
         this.most = most;
     }
 
-    /** What one finds who wants a lock at once. */
+    /** What a caller finds who wants a lock at once. */
     enum Begin {
-        /** Nobody here is at it: the caller must try. */
+        /** Nobody here has the lock, tries for it or gives it back: the caller must try. */
         MINE,
-        /** Someone here has it, or waits for it. */
+        /** Someone here has the lock, or waits for it. */
         TAKEN,
-        /** It is being given back, or those who waited for it have gone: it will be known soon. */
+        /** The lock is being given back, or those who waited for it have gone: whether it is free will be known soon. */
         SOON
     }
 
@@ -97,7 +96,7 @@ final class Turns extends Locked {
         });
     }
 
-    /** Other sessions of a server fail when its table of locks is full. */
+    /** Refuses more locks than are allowed: other sessions of a server fail when its table of locks is full. */
     private void requireRoom(LockName name) {
         if (turns.size() >= most) {
             throw new LockException(
@@ -140,7 +139,7 @@ final class Turns extends Locked {
                 .anyMatch(holder -> holder != null && holder.thread == thread));
     }
 
-    /** A waiter has gone; true if nobody is left for whom the lock is tried for. */
+    /** Removes a waiter who has gone; true if nobody is left for whom the lock is tried for. */
     boolean left(SessionWaiter waiter) {
         return locked(() -> {
             waiting.remove(waiter.thread, waiter.name());
@@ -149,7 +148,7 @@ final class Turns extends Locked {
         });
     }
 
-    /** Those who stand in line for it. */
+    /** Returns those who stand in line for a lock. */
     List<SessionWaiter> line(LockName name) {
         return locked(() -> {
             Turn turn = turns.get(name);
@@ -161,13 +160,13 @@ final class Turns extends Locked {
         });
     }
 
-    /** All who stand in line. */
+    /** Returns all who stand in line. */
     List<SessionWaiter> everybody() {
         return locked(() ->
                 turns.values().stream().flatMap(turn -> turn.line.stream()).toList());
     }
 
-    /** What is held and waited for. */
+    /** Lists what is held and waited for in this process. */
     List<LocalLock> here() {
         return locked(() -> turns.entrySet().stream()
                 .map(each -> here(each.getKey(), each.getValue()))
@@ -175,14 +174,18 @@ final class Turns extends Locked {
                 .toList());
     }
 
-    private static LocalLock here(LockName name, Turn turn) {
+    private LocalLock here(LockName name, Turn turn) {
         Holding holder = turn.holder();
-        Duration heldFor = holder == null ? Duration.ZERO : Duration.ofNanos(Ticks.now() - holder.since);
+        Duration heldFor = holder == null
+                ? Duration.ZERO
+                : Duration.ofNanos(engine.workers.ticker().now() - holder.since);
         long waiters = turn.line.stream().filter(waiter -> !waiter.isDone()).count();
         return new LocalLock(name, LocalLock.Kind.SESSION, holder != null, heldFor, (int) waiters);
     }
 
-    /** The lock was taken for a thread that does not stand in line; null if its session has died since. */
+    /**
+     * Makes the calling thread, which is not in line, the holder of a lock that was taken; null if its session has died since.
+     */
     @Nullable
     Holding taken(LockName name, Grant grant) {
         return locked(() -> {
@@ -191,29 +194,36 @@ final class Turns extends Locked {
             }
             Turn turn = turn(name);
             turn.run = 0;
-            turn.runBegan = Ticks.now();
+            turn.runBegan = engine.workers.ticker().now();
             return holder(turn, new Holding(engine, name, grant, Thread.currentThread()));
         });
     }
 
-    /** The lock was taken for those who stand in line; null if nobody does any more: then it is to be given back. */
+    /**
+     * Gives a lock that was taken to the first in line; null if nobody is in line any more, or its session has died: then it is
+     * to be given back.
+     */
     @Nullable
     Holding granted(LockName name, Grant grant) {
         return locked(() -> {
             Turn turn = turn(name);
             turn.run = 0;
-            turn.runBegan = Ticks.now();
+            turn.runBegan = engine.workers.ticker().now();
             return next(name, turn, grant);
         });
     }
 
-    /** The holder gives the lock back: to the next in line, or to the database (null), and until that is done nobody has it. */
+    /**
+     * Passes a holder's lock on to the next in line; null if it is to be given back to the database, and until that is done
+     * nobody has it.
+     */
     @Nullable
     Holding passedOn(Holding from) {
         return locked(() -> {
             Turn turn = turn(from.name);
             nobody(turn);
-            boolean longRun = ++turn.run >= LONGEST_RUN || Ticks.now() - turn.runBegan > LONGEST_RUN_NANOS;
+            boolean longRun =
+                    ++turn.run >= LONGEST_RUN || engine.workers.ticker().now() - turn.runBegan > LONGEST_RUN_NANOS;
             return longRun ? null : next(from.name, turn, from.grant);
         });
     }
@@ -250,7 +260,7 @@ final class Turns extends Locked {
         }
     }
 
-    /** Nobody has the lock, and nobody tries for it; true if someone stands in line, so that the caller must try again. */
+    /** Notes that nobody has the lock or tries for it; true if someone stands in line, so that the caller must try again. */
     boolean free(LockName name) {
         return locked(() -> {
             Turn turn = turn(name);
@@ -264,7 +274,7 @@ final class Turns extends Locked {
         });
     }
 
-    /** Who holds what on a session. */
+    /** Returns who holds what on a session. */
     List<Holding> on(SessionLink link) {
         return locked(() -> List.copyOf(carried.getOrDefault(link, Set.of())));
     }

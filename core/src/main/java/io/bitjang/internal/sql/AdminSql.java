@@ -6,9 +6,10 @@ import io.bitjang.admin.AuditEntry;
 import io.bitjang.admin.LockCounts;
 import io.bitjang.admin.LockFilter;
 import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** The operator's statements. Thread-safe. */
+/** Plans what an operator does. Thread-safe. */
 public final class AdminSql {
 
     /** An idle row, as it was read. */
@@ -16,16 +17,14 @@ public final class AdminSql {
 
     private static final int BATCH = 200;
 
-    private final Database database;
     private final LockSql sql;
 
-    AdminSql(Database database, LockSql sql) {
-        this.database = database;
+    AdminSql(LockSql sql) {
         this.sql = sql;
     }
 
-    /** One page. */
-    public List<LockRow> list(LockFilter filter) {
+    /** Reads one page of the locks. */
+    public Plan<List<LockRow>> list(LockFilter filter) {
         LockName after = filter.after();
         Params params = Params.none()
                 .set("type", filter.type())
@@ -34,24 +33,25 @@ public final class AdminSql {
                 .set("afterType", after == null ? null : after.type())
                 .set("afterId", after == null ? null : after.id())
                 .set("limit", filter.limit());
-        return database.run(session -> session.query(sql.list(filter), params, LockRow::read));
+        return Plan.ask(Ask.rows(sql.list(filter), params, LockRow::read));
     }
 
-    /** Rows by state. */
-    public LockCounts counts() {
-        return database.run(session -> session.query(
+    /** Counts the rows by state. */
+    public Plan<LockCounts> counts() {
+        return Plan.ask(Ask.rows(
                         sql.counts,
                         Params.none(),
                         row -> new LockCounts(row.getLong(1), row.getLong(2), row.getLong(3))))
-                .get(0);
+                .map(rows -> rows.get(0));
     }
 
     /**
      * Takes the lock away if its fence is still this one; false if not, or if its row is locked right now.
      *
-     * @param unsettled also where it may have passed on to another, inside a process that does not answer
+     * @param unsettled whether to take away even a lock that may have passed on to another, inside a process that does not answer
      */
-    public boolean force(LockName name, long fence, String by, String reason, boolean audited, boolean unsettled) {
+    public Plan<Boolean> force(
+            LockName name, long fence, String by, String reason, boolean audited, boolean unsettled) {
         Sql force = unsettled ? sql.forceUnsettled : sql.force;
         Params params = Params.of(name)
                 .set("fence", fence)
@@ -59,27 +59,24 @@ public final class AdminSql {
                 .set("by", by)
                 .set("reason", reason)
                 .set("mark", 0);
-        if (!audited) {
-            return database.run(session -> session.number(force, params)).isPresent();
-        }
-        return database.transaction(session -> {
-            boolean forced = session.number(force, params).isPresent();
-            if (forced) {
-                session.update(sql.auditForce, params);
-            }
-            return forced;
-        });
+        Plan<Boolean> forced = Plan.ask(Ask.number(force, params)).map(OptionalLong::isPresent);
+        return audited
+                ? forced.then(done -> done
+                                ? Plan.ask(Ask.count(sql.auditForce, params)).map(written -> true)
+                                : Plan.of(false))
+                        .inOneTransaction()
+                : forced;
     }
 
     /** Writes down that a lock was taken over, by one who gave a reason unless it had expired. */
-    public void auditTakeOver(LockName name, long fence, @Nullable String reason) {
+    public Plan<Integer> auditTakeOver(LockName name, long fence, @Nullable String reason) {
         Params params = Params.of(name).set("fence", fence).set("reason", reason);
-        database.run(session -> session.update(sql.auditTakeOver, params));
+        return Plan.ask(Ask.count(sql.auditTakeOver, params));
     }
 
-    /** The latest entries, the newest first. */
-    public List<AuditEntry> auditTrail(int limit) {
-        return database.run(session -> session.query(
+    /** Reads the latest entries of the audit trail, the newest first. */
+    public Plan<List<AuditEntry>> auditTrail(int limit) {
+        return Plan.ask(Ask.rows(
                 sql.auditTrail,
                 Params.none().set("limit", limit),
                 row -> new AuditEntry(
@@ -92,17 +89,17 @@ public final class AdminSql {
                         row.getString(8))));
     }
 
-    /** Some rows that have been idle for so long, read without a lock. */
-    public List<Idle> idle(long micros) {
-        return database.run(session -> session.query(
+    /** Reads some rows that have been idle for so many microseconds, without a lock. */
+    public Plan<List<Idle>> idle(long micros) {
+        return Plan.ask(Ask.rows(
                 sql.idle,
                 Params.none().set("idle", micros).set("limit", BATCH),
                 row -> new Idle(LockName.of(row.getString(1), row.getString(2)), row.getLong(3))));
     }
 
-    /** Removes such a row if it is still idle. */
-    public boolean deleteIdle(Idle idle, long micros) {
+    /** Removes an idle row if it is still idle. */
+    public Plan<Boolean> deleteIdle(Idle idle, long micros) {
         Params params = Params.of(idle.name()).set("fence", idle.fence()).set("idle", micros);
-        return database.run(session -> session.update(sql.deleteIdle, params)) > 0;
+        return Plan.ask(Ask.count(sql.deleteIdle, params)).map(deleted -> deleted > 0);
     }
 }

@@ -37,7 +37,7 @@ public final class CallerSession {
         return took(key, ask(sql.attempt, key) || update(sql.prepare, key) > 0);
     }
 
-    /** Waits for a second at most, where the server can without a change of the transaction's settings. */
+    /** Waits for the lock for a second at most, where the server can without a change of the transaction's settings. */
     public boolean await(Object key) {
         return take(sql.await, key);
     }
@@ -53,7 +53,7 @@ public final class CallerSession {
         }
     }
 
-    /** The answer that never came may have been yes. */
+    /** Gives back a lock that may have been taken: the answer that never came may have been yes. */
     private void disown(Object key) {
         if (taken.contains(key)) {
             // how often the session has it can't be asked
@@ -72,7 +72,7 @@ public final class CallerSession {
         return yes && taken.add(key);
     }
 
-    /** The transaction can't be committed any more. */
+    /** Marks the transaction as one that can't be committed any more. */
     public void spoil(Throwable because) {
         spoiledBy = because;
     }
@@ -119,7 +119,7 @@ public final class CallerSession {
         return !sql.attemptInTransaction.text().isEmpty();
     }
 
-    /** A session that can't give a lock back must not go to the next user of the pool with it. */
+    /** Gives the locks back, or ends the session: it must not go to the next user of the pool with a lock. */
     private void release() {
         List<Object> keys = freedByTheDatabase() ? List.of() : List.copyOf(taken);
         taken.clear();

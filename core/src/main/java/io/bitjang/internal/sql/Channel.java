@@ -24,7 +24,7 @@ public final class Channel implements AutoCloseable {
     private final Method getNotifications;
     private final Method getParameter;
 
-    /** Begins to listen. */
+    /** Begins to listen on the connection. */
     Channel(Connection connection, String driver, String name) throws SQLException {
         this.connection = connection;
         this.name = name;
@@ -46,7 +46,7 @@ public final class Channel implements AutoCloseable {
         execute("LISTEN");
     }
 
-    /** Waits at most so long; the locks that were freed. */
+    /** Waits for so many milliseconds at most, and returns the locks that were freed. */
     public List<LockName> receive(int millis) {
         try {
             List<LockName> freed = new ArrayList<>();
@@ -63,7 +63,7 @@ public final class Channel implements AutoCloseable {
         }
     }
 
-    /** The payload is the length of the type in code points, a colon, the type and the id. */
+    /** Reads the payload, which is the length of the type in code points, a colon, the type and the id. */
     private static Optional<LockName> parse(String payload) {
         try {
             int colon = payload.indexOf(':');

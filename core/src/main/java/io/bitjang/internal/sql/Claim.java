@@ -4,7 +4,7 @@ package io.bitjang.internal.sql;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What someone asks for.
+ * What someone who wants a lock asks for.
  *
  * @param secret the random part of the lock id, chosen before the request is sent
  * @param owner in whose name
@@ -21,7 +21,7 @@ public record Claim(
         @Nullable String again,
         int reserve) {
 
-    /** Without the secret. */
+    /** Describes the claim without its secret. */
     @Override
     public String toString() {
         return "claim of " + owner;

@@ -4,6 +4,7 @@ package io.bitjang.internal.sql;
 import io.bitjang.LockException;
 import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.time.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
@@ -13,26 +14,22 @@ import org.jspecify.annotations.Nullable;
  * Runs statements, each on a connection of its own that goes back as it came: no setting is changed, and where the pool hands out
  * connections with auto-commit off, the statement is committed explicitly. Thread-safe.
  */
-public final class Database {
+public final class Database implements Runner {
 
     private static final System.Logger LOG = System.getLogger("io.bitjang");
 
-    /** Work on an open connection. */
-    public interface Work<T> {
-        /** Does it. */
-        T with(Session session) throws SQLException;
-    }
-
     private final DataSource dataSource;
     private final Dialect dialect;
+    private final Ticker ticker;
 
-    /** Over this data source. */
-    public Database(DataSource dataSource, Dialect dialect) {
+    /** Makes a runner of statements over this data source. */
+    public Database(DataSource dataSource, Dialect dialect, Ticker ticker) {
+        this.ticker = ticker;
         this.dataSource = dataSource;
         this.dialect = dialect;
     }
 
-    /** What is different here. */
+    /** Returns the dialect of this database. */
     public Dialect dialect() {
         return dialect;
     }
@@ -48,26 +45,64 @@ public final class Database {
         }
     }
 
-    /** Runs one statement in a transaction of its own. */
-    public <T> T run(Work<T> work) {
-        return run(work, false);
+    /** Runs the plan in the caller's transaction, which is neither committed nor rolled back here. */
+    public <T extends @Nullable Object> T on(Connection connection, Plan<T> plan) {
+        return plan.run(new Visitor(new Statements(connection, dialect)));
     }
 
-    /** Runs several statements in one transaction of their own. */
-    public <T> T transaction(Work<T> work) {
-        return run(work, true);
+    @Override
+    public <A> A ask(Ask<A> ask) {
+        return visit(false, new Plan.Asked<>(ask));
     }
 
-    private <T> T run(Work<T> work, boolean several) {
+    @Override
+    public boolean pause(long millis) {
+        return ticker.paused(millis);
+    }
+
+    /** Runs plans on a connection that is open. */
+    private final class Visitor implements Runner {
+
+        private final Statements statements;
+
+        Visitor(Statements statements) {
+            this.statements = statements;
+        }
+
+        @Override
+        public <A> A ask(Ask<A> ask) {
+            try {
+                return ask.on(statements);
+            } catch (Throwable e) {
+                throw failure(e);
+            }
+        }
+
+        @Override
+        public boolean pause(long millis) {
+            return ticker.paused(millis);
+        }
+
+        @Override
+        public <T extends @Nullable Object> T visit(boolean together, Plan<T> plan) {
+            if (together) {
+                throw new IllegalStateException("A transaction inside of a visit");
+            }
+            return plan.run(this);
+        }
+    }
+
+    @Override
+    public <T extends @Nullable Object> T visit(boolean together, Plan<T> plan) {
         Connection connection = open();
         boolean switched = false;
         try {
             boolean autoCommit = connection.getAutoCommit();
-            switched = several && autoCommit;
+            switched = together && autoCommit;
             if (switched) {
                 connection.setAutoCommit(false);
             }
-            return complete(connection, several || !autoCommit, work);
+            return complete(connection, together || !autoCommit, plan);
         } catch (Throwable e) {
             throw failure(e);
         } finally {
@@ -79,25 +114,17 @@ public final class Database {
         }
     }
 
-    /** Runs a statement in the caller's transaction, which is neither committed nor rolled back here. */
-    public <T> T on(Connection connection, Work<T> work) {
-        try {
-            return work.with(new Session(connection, dialect));
-        } catch (Throwable e) {
-            throw failure(e);
-        }
-    }
-
-    private <T> T complete(Connection connection, boolean commit, Work<T> work) throws SQLException {
+    private <T extends @Nullable Object> T complete(Connection connection, boolean commit, Plan<T> plan)
+            throws SQLException {
         boolean done = false;
         try {
-            Session session = new Session(connection, dialect);
+            Statements statements = new Statements(connection, dialect);
             if (commit) {
-                session.begin();
+                statements.begin();
             }
-            T result = work.with(session);
+            T result = plan.run(new Visitor(statements));
             if (commit) {
-                session.commit();
+                statements.commit();
             }
             done = true;
             return result;
@@ -112,7 +139,7 @@ public final class Database {
         return open(dataSource, "No connection to the database could be had");
     }
 
-    /** A connection, or the reason why there is none. */
+    /** Opens a connection, or throws the reason why there is none. */
     static Connection open(DataSource source, String otherwise) {
         try {
             @Nullable Connection connection = source.getConnection();
@@ -127,8 +154,8 @@ public final class Database {
     }
 
     /**
-     * What comes out of a data source, a driver or whatever is wrapped around them, which may be anything. Something other than an
-     * SQLException tells nothing about the statement: it may have been done.
+     * Makes the exception for what comes out of a data source, a driver or whatever is wrapped around them, which may be
+     * anything. Something other than an SQLException tells nothing about the statement: it may have been done.
      */
     static DatabaseException failure(Throwable e) {
         if (e instanceof DatabaseException known) {
@@ -152,7 +179,7 @@ public final class Database {
 
     /** A step whose failure changes nothing. */
     interface Step {
-        /** Takes it. */
+        /** Takes the step. */
         void take() throws SQLException;
     }
 

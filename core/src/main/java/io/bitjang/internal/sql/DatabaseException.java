@@ -29,7 +29,17 @@ public final class DatabaseException extends RuntimeException {
         this.sqlException = cause;
     }
 
-    /** What it means. */
+    /** Makes the exception for a row that is locked, as far as can be told. */
+    static DatabaseException busy(String why) {
+        return new DatabaseException(Meaning.BUSY, why, new SQLException(why));
+    }
+
+    /** Makes the exception for an answer that can't be believed. */
+    static DatabaseException unknown(String why) {
+        return new DatabaseException(Meaning.UNKNOWN, why, new SQLException(why));
+    }
+
+    /** Returns what the failure means. */
     public Meaning meaning() {
         return meaning;
     }

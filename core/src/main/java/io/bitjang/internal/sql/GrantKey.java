@@ -80,7 +80,7 @@ public record GrantKey(LockName name, long fence, String secret) {
         }
     }
 
-    /** Of all but the last four bytes. */
+    /** Computes the CRC-32 of all but the last four bytes. */
     private static int checksum(byte[] bytes) {
         CRC32 crc = new CRC32();
         crc.update(bytes, 0, bytes.length - Integer.BYTES);
@@ -95,7 +95,7 @@ public record GrantKey(LockName name, long fence, String secret) {
         return text;
     }
 
-    /** Name and fence, not the secret. */
+    /** Shows name and fence, not the secret. */
     @Override
     public String toString() {
         return name + " #" + fence;

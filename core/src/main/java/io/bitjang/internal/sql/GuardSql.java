@@ -48,29 +48,32 @@ public final class GuardSql {
                                 "A guard can't prove at this isolation level that all that the transaction"
                                         + " has read is younger than the grant: "
                                         + database.dialect().id()
-                                        + " takes a snapshot of each table by itself. Use READ COMMITTED or SERIALIZABLE."));
+                                        + " takes a snapshot of each table by itself, so the transaction was rolled back."
+                                        + " Use READ COMMITTED or SERIALIZABLE."));
             }
         } catch (SQLException e) {
-            throw new IllegalStateException("The connection is not usable: " + e.getMessage(), e);
+            throw refuse(
+                    connection,
+                    new IllegalStateException(
+                            "The connection is not usable, the transaction was rolled back. " + e.getMessage(), e));
         }
     }
 
-    /** Pins the row until the caller's transaction ends. */
+    /** Pins the lock's row until the caller's transaction ends. */
     public LockRow pin(Connection connection, GrantKey key) {
         Params params = Params.of(key.name()).set("lockId", key.secret());
         List<Pinned> rows;
         try {
             rows = database.on(
                     connection,
-                    session -> session.query(
-                            sql.guard, params, row -> new Pinned(LockRow.read(row), row.getString("seen"))));
+                    Plan.ask(Ask.rows(sql.guard, params, row -> new Pinned(LockRow.read(row), row.getString("seen")))));
         } catch (DatabaseException e) {
             if (e.meaning() == DatabaseException.Meaning.REPEAT) {
                 // a deadlock, or at REPEATABLE READ: the row has changed since the snapshot
                 throw whyNot(connection, key, e);
             }
             // whoever has the row locked may be the next holder
-            throw refuse(connection, e);
+            throw refuse(connection, failed(key, "guarded", e));
         }
         if (rows.isEmpty()) {
             throw whyNot(connection, key, null);
@@ -82,18 +85,28 @@ public final class GuardSql {
         return pinned.row;
     }
 
-    /** Frees the lock with the caller's transaction; false if it is not held under this key. */
-    public boolean release(Connection connection, GrantKey key) {
+    /** Frees the lock with the caller's transaction, which has pinned its row. */
+    public void release(Connection connection, GrantKey key) {
         Params params = Params.of(key.name()).set("lockId", key.secret()).set("mark", 0);
         try {
-            return database.on(connection, session -> session.number(sql.releaseWithCaller, params))
-                    .isPresent();
+            if (database.on(connection, Plan.ask(Ask.number(sql.releaseWithCaller, params)))
+                    .isPresent()) {
+                return;
+            }
         } catch (DatabaseException e) {
-            throw refuse(connection, e);
+            throw refuse(connection, failed(key, "released", e));
         }
+        throw whyNot(connection, key, null);
     }
 
-    /** Rolls the caller's transaction back and returns the reason, to be thrown. */
+    private static LockingFailException failed(GrantKey key, String what, DatabaseException e) {
+        return new LockingFailException(
+                key.name(),
+                key.name() + " could not be " + what + ", the transaction was rolled back. " + e.getMessage(),
+                e.sqlException());
+    }
+
+    /** Rolls the caller's transaction back and returns the reason, to be thrown, which says so. */
     public static <E extends RuntimeException> E refuse(Connection connection, E reason) {
         try {
             connection.rollback();
@@ -104,11 +117,21 @@ public final class GuardSql {
     }
 
     /**
-     * If the snapshot shows an older grant than the key's, it is the snapshot that is old. Otherwise the row itself decides, read
-     * anew after the rollback.
+     * Rolls the transaction back and says why the lock can't be guarded. If the snapshot shows an older grant than the key's, it
+     * is the snapshot that is old. Otherwise the lock is gone, unless a failure was the reason and the row, read anew after the
+     * rollback, still carries the key's secret.
      */
     private LockException whyNot(Connection connection, GrantKey key, @Nullable DatabaseException cause) {
-        Optional<LockRow> seen = look(connection, key);
+        Optional<LockRow> seen;
+        try {
+            seen = look(connection, key);
+        } catch (DatabaseException e) {
+            if (cause == null) {
+                return refuse(connection, failed(key, "guarded", e));
+            }
+            // most often because the failure has ended the transaction
+            seen = Optional.empty();
+        }
         boolean stale = seen.isEmpty() ? cause == null : seen.get().fence() < key.fence();
         if (stale) {
             return refuse(connection, new StaleSnapshotException(key.name()));
@@ -121,27 +144,24 @@ public final class GuardSql {
                                 + "): the transaction was rolled back",
                         seen.map(row -> row.takenAwayFrom(key)).orElse(null),
                         cause));
-        Optional<LockRow> now = cause == null ? seen : look(connection, key);
-        if (cause != null && now.isPresent() && now.get().isOf(key.secret())) {
-            return refuse(
-                    connection,
-                    new LockingFailException(
-                            key.name(),
-                            key.name() + " could not be guarded, the transaction was rolled back. "
-                                    + cause.getMessage(),
-                            cause.sqlException()));
+        if (cause == null) {
+            return lost;
         }
-        return cause == null ? lost : refuse(connection, lost);
+        boolean stillThere = isStillThere(connection, key);
+        return refuse(connection, stillThere ? failed(key, "guarded", cause) : lost);
+    }
+
+    /** Tells whether the lock is still held under this key, as far as can be told: if nobody answers, it is not known to be lost. */
+    private boolean isStillThere(Connection connection, GrantKey key) {
+        try {
+            return look(connection, key).filter(row -> row.isOf(key.secret())).isPresent();
+        } catch (DatabaseException e) {
+            return true;
+        }
     }
 
     private Optional<LockRow> look(Connection connection, GrantKey key) {
-        try {
-            return database
-                    .on(connection, session -> session.query(sql.read, Params.of(key.name()), LockRow::read))
-                    .stream()
-                    .findFirst();
-        } catch (DatabaseException e) {
-            return Optional.empty();
-        }
+        return database.on(connection, Plan.ask(Ask.rows(sql.read, Params.of(key.name()), LockRow::read))).stream()
+                .findFirst();
     }
 }

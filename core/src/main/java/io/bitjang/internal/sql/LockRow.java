@@ -46,7 +46,7 @@ public record LockRow(
         return prefix + String.join(", " + prefix, COLUMNS) + ", " + now + " AS now_micros";
     }
 
-    /** Reads such a row. */
+    /** Reads a row of these columns. */
     static LockRow read(ResultSet row) throws SQLException {
         return new LockRow(
                 LockName.of(row.getString(1), row.getString(2)),
@@ -63,37 +63,37 @@ public record LockRow(
                 row.getLong(13));
     }
 
-    /** Whether someone held it when it was read. */
+    /** Tells whether someone held the lock when the row was read. */
     public boolean held() {
         return lockId != null && expiresAt > now;
     }
 
-    /** Whether it carries this random part, held or lapsed. */
+    /** Tells whether the row carries this random part, held or lapsed. */
     public boolean isOf(String secret) {
         return secret.equals(lockId);
     }
 
-    /** Whether it is the row of the grant with this fence, or of one from whose holder it passed on to that inside a process. */
+    /** Tells whether this is the row of the grant with this fence, or of one that passed on to it inside a process. */
     public boolean covers(long grant) {
         return fence <= grant && grant <= fence + reserved;
     }
 
-    /** Who took it away from the holder with this key, and why; null if nobody did, or someone had it since. */
+    /** Says who took the lock away from the holder with this key, and why; null if nobody did, or someone had it since. */
     public @Nullable String takenAwayFrom(GrantKey key) {
         return lockId == null && covers(key.fence()) ? forced : null;
     }
 
     /** The fence times 8, with the flag of a take-over, as a statement's number has them. */
     long encoded() {
-        return fence << 3 | (takenFrom == null ? 0 : Answer.TAKEN_OVER);
+        return ClaimResult.encoded(fence, takenFrom != null);
     }
 
-    /** What was left of it. */
+    /** Returns how long the lock still lasted when the row was read. */
     public Duration remaining() {
         return held() ? Duration.of(expiresAt - now, ChronoUnit.MICROS) : Duration.ZERO;
     }
 
-    /** For the public, without the lock id. */
+    /** Makes the public view of the row, without the lock id. */
     public LockData toData() {
         return new LockData(
                 name,
@@ -107,7 +107,7 @@ public record LockRow(
                 wanted);
     }
 
-    /** A time of the database's. */
+    /** Converts a time of the database, in microseconds. */
     public static Instant instant(long micros) {
         return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }

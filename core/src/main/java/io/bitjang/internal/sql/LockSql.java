@@ -2,9 +2,9 @@
 package io.bitjang.internal.sql;
 
 import io.bitjang.admin.LockFilter;
-import io.bitjang.internal.dialect.Change;
-import io.bitjang.internal.dialect.Change.Lock;
 import io.bitjang.internal.dialect.Dialect;
+import io.bitjang.internal.dialect.RowUpdate;
+import io.bitjang.internal.dialect.RowUpdate.Lock;
 
 /** Every statement of the engine, each once, with the dialect's fragments filled in at start-up. Immutable. */
 final class LockSql {
@@ -59,33 +59,33 @@ final class LockSql {
         String takenFrom = "CASE WHEN c.lock_id IS NOT NULL THEN c.owner END";
         take = Sql.parse(dialect.take(grant("(c.lock_id IS NULL OR c.expires_at <= " + now + ")", takenFrom)
                 .answering("fence", "CASE WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + " + ANOTHER_WAITS)));
-        reenter = change(
-                Change.of(locks, Lock.EXCLUSIVE, "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now)
-                        .set("reentered", "c.fence")
-                        .set("fence", "c.fence")
-                        .set("expires_at", "GREATEST(c.expires_at, " + now + " + :micros)")
-                        .set("note", ":note")
-                        .answering("fence", "1 + " + ANOTHER_WAITS));
+        reenter = change(RowUpdate.of(
+                        locks, Lock.EXCLUSIVE, "c.owner = :again AND c.lock_id IS NOT NULL AND c.expires_at > " + now)
+                .set("reentered", "c.fence")
+                .set("fence", "c.fence")
+                .set("expires_at", "GREATEST(c.expires_at, " + now + " + :micros)")
+                .set("note", ":note")
+                .answering("fence", "1 + " + ANOTHER_WAITS));
         handOver = change(grant("c.lock_id = :from", "NULL").answering("fence", ANOTHER_WAITS));
         takeOver = change(grant("c.lock_id IS NOT NULL AND c.fence = :seen AND c.reserved = 0", "c.owner")
                 .answering("fence", ANOTHER_WAITS));
         release = change(free("c.lock_id = :lockId" + dialect.needNotBeOnDisk(), Lock.PATIENT)
                 .answering("fence", SOMEBODY_WAITS));
         releaseWithCaller = change(free("c.lock_id = :lockId", Lock.PINNED).answering("fence", SOMEBODY_WAITS));
-        releaseAt = change(Change.of(locks, Lock.PATIENT, "c.lock_id = :lockId")
+        releaseAt = change(RowUpdate.of(locks, Lock.PATIENT, "c.lock_id = :lockId")
                 .set("expires_at", "c.acquired_at + :micros")
                 .set("lock_id", ":lockIdOfNobody")
                 .answering("fence", NOBODY_WAITS));
         renew = expiry("GREATEST(c.expires_at, " + now + " + :micros)");
         extend = expiry("LEAST(c.expires_at + :micros, " + now + " + 315576000000000)");
         leave = expiry("LEAST(c.expires_at, " + now + " + :micros)");
-        settle = change(Change.of(locks, Lock.PATIENT, "c.lock_id = :lockId")
+        settle = change(RowUpdate.of(locks, Lock.PATIENT, "c.lock_id = :lockId")
                 .set("fence", ":fence")
                 .set("reserved", "0")
                 .answering("fence", NOBODY_WAITS));
         force = force("c.fence = :fence AND c.reserved = 0");
         forceUnsettled = force("c.fence <= :fence AND :fence <= c.fence + c.reserved");
-        markWanted = change(Change.of(locks, Lock.PAST_PINS, "c.lock_id IS NOT NULL AND c.wanted = 0")
+        markWanted = change(RowUpdate.of(locks, Lock.PAST_PINS, "c.lock_id IS NOT NULL AND c.wanted = 0")
                 .set("wanted", ":me")
                 .answering("fence", NOBODY_WAITS));
         renewListed = Sql.parse(dialect.writeListed(
@@ -103,7 +103,7 @@ final class LockSql {
         check = Sql.parse(byName + " AND l.lock_id = :lockId AND l.expires_at > " + now);
         guard = Sql.parse("SELECT " + columns("l") + ", " + dialect.seenBySnapshot(locks) + " AS seen FROM " + locks
                 + " l WHERE l.type = :type AND l.id = :id AND l.lock_id = :lockId " + dialect.pin());
-        probe = change(Change.of(locks, Lock.PATIENT, "1 = 1")
+        probe = change(RowUpdate.of(locks, Lock.PATIENT, "1 = 1")
                 .set("probes", "c.probes + 1")
                 .answering("probes", NOBODY_WAITS));
         insertFree = Sql.parse(dialect.insertFree(locks));
@@ -163,9 +163,9 @@ final class LockSql {
                 .toString());
     }
 
-    /** To someone new. */
-    private Change.Builder grant(String condition, String takenFrom) {
-        return Change.of(locks, Lock.EXCLUSIVE, condition)
+    /** Gives the lock to someone new. */
+    private RowUpdate.Builder grant(String condition, String takenFrom) {
+        return RowUpdate.of(locks, Lock.EXCLUSIVE, condition)
                 .set("fence", "GREATEST(c.fence + c.reserved + 1, " + now + ")")
                 .set("reserved", ":reserve")
                 .set("acquired_at", now)
@@ -178,8 +178,8 @@ final class LockSql {
                 .set("owner", ":owner");
     }
 
-    private Change.Builder free(String condition, Lock lock) {
-        return Change.of(locks, lock, condition)
+    private RowUpdate.Builder free(String condition, Lock lock) {
+        return RowUpdate.of(locks, lock, condition)
                 .notifying(tables.channel())
                 .set("lock_id", "NULL")
                 .set("expires_at", now)
@@ -194,16 +194,16 @@ final class LockSql {
     }
 
     private Sql expiry(String value) {
-        return change(Change.of(locks, Lock.PATIENT, "c.lock_id = :lockId AND c.expires_at > " + now)
+        return change(RowUpdate.of(locks, Lock.PATIENT, "c.lock_id = :lockId AND c.expires_at > " + now)
                 .set("expires_at", value)
                 .answering("expires_at", NOBODY_WAITS));
     }
 
-    private Sql change(Change change) {
+    private Sql change(RowUpdate change) {
         return Sql.parse(dialect.write(change));
     }
 
-    /** PostgreSQL and H2 assign to bare columns, an update of two tables on MySQL and MariaDB needs the alias. */
+    /** Names a column to assign to: bare on PostgreSQL and H2; an update of two tables on MySQL and MariaDB needs the alias. */
     private String target(String column) {
         return dialect.bindsJson() ? "l." + column : column;
     }

@@ -3,20 +3,21 @@ package io.bitjang.internal.sql;
 
 import io.bitjang.LockName;
 import io.bitjang.internal.dialect.Dialect;
-import java.sql.SQLException;
-import java.sql.SQLTransientConnectionException;
+import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.time.Ticker;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The operations on the table of locks, each as few statements as the database allows. Every method throws {@link
+ * Plans the operations on the table of locks, each as few statements as the database allows. Every plan fails with a {@link
  * DatabaseException} and repeats nothing: what to do about a failure is the engine's business. Thread-safe.
  */
 public final class LockStore {
@@ -24,8 +25,9 @@ public final class LockStore {
     /** How many names are remembered as free before all are forgotten. */
     private static final int MAX_BELIEVED_FREE = 10_000;
 
-    private final Database database;
-    private final LockSql sql;
+    private final Dialect dialect;
+    private final Supplier<String> secrets;
+    final LockSql sql;
     private final boolean json;
 
     /**
@@ -35,175 +37,189 @@ public final class LockStore {
     private final Set<LockName> believedFree = ConcurrentHashMap.newKeySet();
 
     /** The number of this process among those that wait. */
-    private final int me = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
+    private final int me;
 
-    /** Over this database. */
-    public LockStore(Database database, Tables tables) {
-        this.database = database;
-        Dialect dialect = database.dialect();
+    /** Makes a store that plans in the language of this database. */
+    public LockStore(Dialect dialect, Tables tables, Ticker ticker, Supplier<String> secrets) {
+        this.dialect = dialect;
+        this.secrets = secrets;
+        this.me = 1 + (int) ticker.random(Integer.MAX_VALUE - 1);
         this.sql = new LockSql(dialect, tables);
         this.json = dialect.bindsJson();
     }
 
+    /** Makes a new random part of a lock id. */
+    public String newSecret() {
+        return secrets.get();
+    }
+
     /** Takes one lock if it is free, expired, or its owner may re-enter. */
-    public Answer acquire(LockName name, Claim claim) {
+    public Plan<ClaimResult> acquire(LockName name, Claim claim) {
         Params params = claim(Params.of(name), claim).set("micros", claim.micros());
-        return database.run(session -> {
-            OptionalLong taken = believedFree.remove(name) ? session.number(sql.take, params) : OptionalLong.empty();
-            if (taken.isPresent()) {
-                return Answer.granted(claim.secret(), taken.getAsLong());
+        return Plan.later(() -> believedFree.remove(name) ? number(sql.take, params) : Plan.of(OptionalLong.empty()))
+                .then(taken -> {
+                    if (taken.isPresent()) {
+                        return Plan.of(ClaimResult.granted(claim.secret(), taken.getAsLong()));
+                    }
+                    return sql.upsert.text().isEmpty() ? changeOrInsert(claim, params) : upsert(claim, params);
+                })
+                .onOneConnection();
+    }
+
+    record Upserted(LockRow row, boolean changed) {}
+
+    private Plan<ClaimResult> upsert(Claim claim, Params params) {
+        return Plan.ask(Ask.rows(
+                        sql.upsert, params, row -> new Upserted(LockRow.read(row), row.getInt("changed") == 1)))
+                .then(rows -> {
+                    List<Upserted> changed =
+                            rows.stream().filter(Upserted::changed).toList();
+                    if (changed.size() > 1) {
+                        // a server that ran it twice answers for both, and only one of them counts
+                        return Plan.failed(DatabaseException.unknown(changed.size() + " answers to one attempt"));
+                    }
+                    if (!changed.isEmpty()) {
+                        return Plan.of(ClaimResult.of(changed.get(0).row, claim));
+                    }
+                    return rows.isEmpty() ? Plan.of(ClaimResult.refused(null)) : notChanged(rows.get(0).row, claim);
+                });
+    }
+
+    /**
+     * Refuses a claim that changed nothing, but not that of an owner who may re-enter: another's statement has the row locked for
+     * a moment.
+     */
+    private static Plan<ClaimResult> notChanged(LockRow row, Claim claim) {
+        if (claim.again() != null && claim.again().equals(row.owner()) && row.held()) {
+            return Plan.failed(DatabaseException.busy("The row is locked"));
+        }
+        return Plan.of(ClaimResult.refused(row));
+    }
+
+    /**
+     * Takes a lock as a plain read decides, which waits for nobody: MySQL can't insert or take in one statement without waiting.
+     */
+    private Plan<ClaimResult> changeOrInsert(Claim claim, Params params) {
+        return row(sql.read, params).then(found -> {
+            @Nullable LockRow row = found.orElse(null);
+            if (row == null || !row.held()) {
+                return number(row == null ? sql.insertGranted : sql.take, params)
+                        .then(taken -> taken.isEmpty() && claim.again() != null
+                                ? Plan.failed(DatabaseException.busy("Another was faster, perhaps the same owner"))
+                                : Plan.of(answer(claim, taken)));
             }
-            if (sql.upsert.text().isEmpty()) {
-                return changeOrInsert(session, claim, params);
-            }
-            List<Upserted> rows = session.query(
-                    sql.upsert, params, row -> new Upserted(LockRow.read(row), row.getInt("changed") == 1));
-            List<Upserted> changed = rows.stream().filter(Upserted::changed).toList();
-            if (changed.size() > 1) {
-                // a server that ran it twice answers for both, and only one of them counts
-                throw new SQLTransientConnectionException(changed.size() + " answers to one attempt", "08007");
-            }
-            if (!changed.isEmpty()) {
-                return Answer.of(changed.get(0).row, claim);
-            }
-            return rows.isEmpty() ? Answer.refused(null) : notChanged(rows.get(0).row, claim);
+            return claim.again() == null || !claim.again().equals(row.owner())
+                    ? Plan.of(ClaimResult.refused(row))
+                    : reenter(row, claim, params);
         });
     }
 
-    private record Upserted(LockRow row, boolean changed) {}
-
-    /** The owner who may re-enter is not refused because another's statement has the row locked for a moment. */
-    private static Answer notChanged(LockRow row, Claim claim) throws SQLException {
-        if (claim.again() != null && claim.again().equals(row.owner()) && row.held()) {
-            throw new SQLException("The row is locked", "55P03");
-        }
-        return Answer.refused(row);
-    }
-
-    /** MySQL has no statement that inserts or takes without ever waiting: a plain read, which waits for nobody, decides. */
-    private Answer changeOrInsert(Session session, Claim claim, Params params) throws SQLException {
-        LockRow row = session.row(sql.read, params).orElse(null);
-        if (row == null || !row.held()) {
-            OptionalLong taken = session.number(row == null ? sql.insertGranted : sql.take, params);
-            if (taken.isEmpty() && claim.again() != null) {
-                throw new SQLException("Another was faster, perhaps the same owner", "55P03");
-            }
-            return taken.isPresent() ? Answer.granted(claim.secret(), taken.getAsLong()) : Answer.refused(null);
-        }
-        if (claim.again() == null || !claim.again().equals(row.owner())) {
-            return Answer.refused(row);
-        }
-        OptionalLong reentered = session.number(sql.reenter, params);
-        if (reentered.isEmpty()) {
-            return notChanged(row, claim);
-        }
-        // a re-entered lock keeps its lock id, which one number can't tell
-        LockRow again = session.row(sql.read, params).orElse(null);
-        if (again == null || again.fence() != reentered.getAsLong() >> 3) {
-            throw new SQLException("The lock was given back and taken again meanwhile", "55P03");
-        }
-        return Answer.of(again, claim);
+    /** Re-enters a lock and reads its row again: it keeps its lock id, which one number can't tell. */
+    private Plan<ClaimResult> reenter(LockRow row, Claim claim, Params params) {
+        return number(sql.reenter, params)
+                .then(reentered -> reentered.isEmpty()
+                        ? notChanged(row, claim)
+                        : row(sql.read, params)
+                                .then(again -> again.isEmpty()
+                                                || again.get().fence() != ClaimResult.valueIn(reentered.getAsLong())
+                                        ? Plan.failed(DatabaseException.busy(
+                                                "The lock was given back and taken again meanwhile"))
+                                        : Plan.of(ClaimResult.of(again.get(), claim))));
     }
 
     /** Takes several locks, given in order, all or none. */
-    public Answer acquireAll(List<LockName> names, Claim claim) {
-        return database.dialect().insertsAll() ? upsertAll(names, claim) : changeAll(names, claim);
+    public Plan<ClaimResult> acquireAll(List<LockName> names, Claim claim) {
+        return dialect.insertsAll() ? upsertAll(names, claim) : changeAll(names, claim);
     }
 
-    private Answer changeAll(List<LockName> names, Claim claim) {
-        Sql takeAll = sql.takeAll(names.size());
-        Params params = listed(claim(Params.none(), claim), names);
-        OptionalLong taken = database.run(session -> session.number(takeAll, params));
-        if (taken.isEmpty() && insertAbsent(names)) {
-            taken = database.run(session -> session.number(takeAll, params));
-        }
-        return taken.isPresent() ? Answer.granted(claim.secret(), taken.getAsLong()) : Answer.refused(null);
+    private Plan<ClaimResult> changeAll(List<LockName> names, Claim claim) {
+        Plan<OptionalLong> takeAll = number(sql.takeAll(names.size()), listed(claim(Params.none(), claim), names));
+        return takeAll.then(taken -> taken.isPresent()
+                        ? Plan.of(taken)
+                        : insertAbsent(names).then(inserted -> inserted ? takeAll : Plan.of(taken)))
+                .map(taken -> answer(claim, taken));
     }
 
     /** Inserts free rows for the names that have none; false if all have one. */
-    private boolean insertAbsent(List<LockName> names) {
-        Map<LockName, LockRow> present = read(names);
-        List<LockName> absent =
-                names.stream().filter(name -> !present.containsKey(name)).toList();
-        if (absent.isEmpty()) {
-            return false;
-        }
-        database.run(session -> session.update(sql.insertFree, listed(Params.none(), absent)));
-        return true;
+    private Plan<Boolean> insertAbsent(List<LockName> names) {
+        return read(names).then(present -> {
+            List<LockName> absent =
+                    names.stream().filter(name -> !present.containsKey(name)).toList();
+            return absent.isEmpty()
+                    ? Plan.of(false)
+                    : count(sql.insertFree, listed(Params.none(), absent)).map(inserted -> true);
+        });
     }
 
-    private Answer upsertAll(List<LockName> names, Claim claim) {
+    private Plan<ClaimResult> upsertAll(List<LockName> names, Claim claim) {
         Params params = claim(Params.none(), claim);
         for (int i = 0; i < names.size(); i++) {
             params.set("type" + i, names.get(i).type())
                     .set("id" + i, names.get(i).id());
         }
-        List<Long> taken;
-        try {
-            taken = database.run(session -> session.query(sql.takeAll(names.size()), params, row -> row.getLong(1)));
-        } catch (DatabaseException e) {
-            if (SqlErrors.isOutOfRange(e.sqlException())) {
-                return Answer.refused(null);
-            }
-            throw e;
+        return Plan.ask(Ask.rows(sql.takeAll(names.size()), params, row -> row.getLong(1)))
+                .ifFailed(e -> SqlErrors.isOutOfRange(e.sqlException()) ? Plan.of(List.of()) : Plan.failed(e))
+                .then(taken ->
+                        taken.isEmpty() ? Plan.of(ClaimResult.refused(null)) : withOneFence(names, claim, taken));
+    }
+
+    /** Reads what an attempt on a group took whose answer never came; refused if not all rows are held under its secret. */
+    public Plan<ClaimResult> grantedAll(List<LockName> names, Claim claim) {
+        return read(names).then(rows -> {
+            boolean all = names.stream()
+                    .map(rows::get)
+                    .allMatch(row -> row != null && row.isOf(claim.secret()) && row.held());
+            return all
+                    ? withOneFence(
+                            names,
+                            claim,
+                            rows.values().stream().map(LockRow::encoded).toList())
+                    : Plan.of(ClaimResult.refused(null));
+        });
+    }
+
+    /** Gives all rows of a group the largest fence among them, where each got a fence of its own. */
+    private Plan<ClaimResult> withOneFence(List<LockName> names, Claim claim, List<Long> taken) {
+        ClaimResult answer = ClaimResult.grantedTogether(claim.secret(), taken);
+        if (taken.stream().allMatch(each -> ClaimResult.valueIn(each) == answer.fence())) {
+            return Plan.of(answer);
         }
-        return withOneFence(names, claim, taken);
-    }
-
-    /** What the rows of a group say that an attempt took whose answer never came; refused if they are not all held under its secret. */
-    public Answer grantedAll(List<LockName> names, Claim claim) {
-        Map<LockName, LockRow> rows = read(names);
-        boolean all =
-                names.stream().map(rows::get).allMatch(row -> row != null && row.isOf(claim.secret()) && row.held());
-        return all
-                ? withOneFence(
-                        names,
-                        claim,
-                        rows.values().stream().map(LockRow::encoded).toList())
-                : Answer.refused(null);
-    }
-
-    /** Where each row of a group got a fence of its own, all get the largest. */
-    private Answer withOneFence(List<LockName> names, Claim claim, List<Long> taken) {
-        long fence = taken.stream().mapToLong(each -> each >> 3).max().orElseThrow();
-        if (taken.stream().anyMatch(other -> other >> 3 != fence)) {
-            List<Listed> rows = names.stream()
-                    .map(name -> new Listed(name, claim.secret(), 0))
-                    .toList();
-            Params raise = Listed.bind(Params.none().set("fence", fence), json, rows);
-            try {
-                database.run(session -> session.update(sql.raiseFences(), raise));
-            } catch (DatabaseException e) {
+        List<ListedRow> rows = names.stream()
+                .map(name -> new ListedRow(name, claim.secret(), 0))
+                .toList();
+        return count(sql.raiseFences(), ListedRow.bind(Params.none().set("fence", answer.fence()), json, rows))
+                .map(raised -> answer)
                 // the rows are granted with fences that differ: not to be used, and not to be tried again over them
-                throw new DatabaseException(
-                        DatabaseException.Meaning.FAILED, "A group of locks got no common fence", e.sqlException());
-            }
-        }
-        return Answer.granted(
-                claim.secret(),
-                fence << 3 | taken.stream().mapToLong(each -> each & 7).reduce(0, (a, b) -> a | b));
+                .ifFailed(e -> Plan.failed(new DatabaseException(
+                        Meaning.FAILED, "A group of locks got no common fence", e.sqlException())));
     }
 
     /** Gives the lock from one holder to the next. Refused if the former does not have it, or its row is pinned. */
-    public Answer handOver(LockName name, String from, Claim claim) {
+    public Plan<ClaimResult> handOver(LockName name, String from, Claim claim) {
         return give(sql.handOver, Params.of(name).set("from", from), claim);
     }
 
     /** Takes the lock from the holder with this fence. Refused if it moved on, or its row is pinned. */
-    public Answer takeOver(LockName name, long seen, Claim claim) {
+    public Plan<ClaimResult> takeOver(LockName name, long seen, Claim claim) {
         return give(sql.takeOver, Params.of(name).set("seen", seen), claim);
     }
 
-    private Answer give(Sql statement, Params row, Claim claim) {
-        Params params = claim(row, claim).set("micros", claim.micros());
-        OptionalLong answer = database.run(session -> session.number(statement, params));
-        return answer.isPresent() ? Answer.granted(claim.secret(), answer.getAsLong()) : Answer.refused(null);
+    private Plan<ClaimResult> give(Sql statement, Params row, Claim claim) {
+        return number(statement, claim(row, claim).set("micros", claim.micros()))
+                .map(taken -> answer(claim, taken));
     }
 
-    /** The lock passes on from hand to hand no more: the table learns which of its fences is in use. False if its row is locked. */
-    public boolean settle(LockName name, String secret, long fence) {
-        Params params = Params.of(name).set("lockId", secret).set("fence", fence);
-        return database.run(session -> session.number(sql.settle, params)).isPresent();
+    private static ClaimResult answer(Claim claim, OptionalLong taken) {
+        return taken.isPresent() ? ClaimResult.granted(claim.secret(), taken.getAsLong()) : ClaimResult.refused(null);
+    }
+
+    /**
+     * Writes down which of a lock's fences is in use, because it passes on from hand to hand no more; false if its row is locked,
+     * or not held under this secret.
+     */
+    public Plan<Boolean> settle(LockName name, String secret, long fence) {
+        return number(sql.settle, Params.of(name).set("lockId", secret).set("fence", fence))
+                .map(OptionalLong::isPresent);
     }
 
     /**
@@ -211,16 +227,15 @@ public final class LockStore {
      *
      * @param wantedAgain whether others of this process wait for it: whoever gets it first is told
      */
-    public OptionalLong release(LockName name, String secret, boolean wantedAgain) {
-        Params params = Params.of(name).set("lockId", secret).set("mark", wantedAgain ? me : 0);
-        OptionalLong released = database.run(session -> session.number(sql.release, params));
-        if (released.isPresent()) {
-            believeFree(name);
-        }
-        return released;
+    public Plan<OptionalLong> release(LockName name, String secret, boolean wantedAgain) {
+        return number(sql.release, Params.of(name).set("lockId", secret).set("mark", wantedAgain ? me : 0))
+                .map(released -> {
+                    released.ifPresent(fence -> believeFree(name));
+                    return released;
+                });
     }
 
-    /** It was freed a moment ago. */
+    /** Remembers that a lock was freed a moment ago. */
     public void believeFree(LockName name) {
         if (believedFree.size() >= MAX_BELIEVED_FREE) {
             believedFree.clear();
@@ -229,109 +244,112 @@ public final class LockStore {
     }
 
     /** Frees the lock when it has been held for the given time. */
-    public OptionalLong releaseAt(LockName name, String secret, long micros) {
-        Params params =
-                Params.of(name).set("lockId", secret).set("micros", micros).set("lockIdOfNobody", GrantKey.newSecret());
-        return database.run(session -> session.number(sql.releaseAt, params));
+    public Plan<OptionalLong> releaseAt(LockName name, String secret, long micros) {
+        return number(
+                sql.releaseAt,
+                Params.of(name).set("lockId", secret).set("micros", micros).set("lockIdOfNobody", newSecret()));
     }
 
     /** Frees the given locks in one statement; answers how many. */
-    public int releaseAll(List<Listed> rows) {
-        return database.run(session -> session.update(sql.releaseListed, Listed.bind(Params.none(), json, rows)));
+    public Plan<Integer> releaseAll(List<ListedRow> rows) {
+        return count(sql.releaseListed, ListedRow.bind(Params.none(), json, rows));
     }
 
     /** Makes the lock last so long from now, never shorter; answers the new expiry. */
-    public OptionalLong renew(LockName name, String secret, long micros) {
+    public Plan<OptionalLong> renew(LockName name, String secret, long micros) {
         return expiry(sql.renew, name, secret, micros);
     }
 
-    /** Adds to the expiry. */
-    public OptionalLong extend(LockName name, String secret, long micros) {
+    /** Adds so many microseconds to the expiry. */
+    public Plan<OptionalLong> extend(LockName name, String secret, long micros) {
         return expiry(sql.extend, name, secret, micros);
     }
 
     /** Cuts the lock down to so long from now. */
-    public OptionalLong leave(LockName name, String secret, long micros) {
+    public Plan<OptionalLong> leave(LockName name, String secret, long micros) {
         return expiry(sql.leave, name, secret, micros);
     }
 
-    private OptionalLong expiry(Sql statement, LockName name, String secret, long micros) {
-        Params params = Params.of(name).set("lockId", secret).set("micros", micros);
-        OptionalLong answer = database.run(session -> session.number(statement, params));
-        return answer.isPresent() ? OptionalLong.of(answer.getAsLong() >> 3) : answer;
+    private Plan<OptionalLong> expiry(Sql statement, LockName name, String secret, long micros) {
+        return number(statement, Params.of(name).set("lockId", secret).set("micros", micros))
+                .map(number -> number.isPresent() ? OptionalLong.of(ClaimResult.valueIn(number.getAsLong())) : number);
     }
 
     /** Renews the given locks in one statement, in key order, skipping locked rows; answers how many. */
-    public int renewAll(List<Listed> rows) {
-        return database.run(session -> session.update(sql.renewListed, Listed.bind(Params.none(), json, rows)));
+    public Plan<Integer> renewAll(List<ListedRow> rows) {
+        return count(sql.renewListed, ListedRow.bind(Params.none(), json, rows));
     }
 
-    /** The row of a lock. */
-    public Optional<LockRow> read(LockName name) {
-        return database.run(session -> session.row(sql.read, Params.of(name)));
+    /** Reads the row of a lock. */
+    public Plan<Optional<LockRow>> read(LockName name) {
+        return row(sql.read, Params.of(name));
     }
 
-    /** The rows of several locks, those that are there. */
-    public Map<LockName, LockRow> read(List<LockName> names) {
-        return database
-                .run(session -> session.query(sql.readListed, listed(Params.none(), names), LockRow::read))
-                .stream()
-                .collect(Collectors.toMap(LockRow::name, Function.identity()));
-    }
-
-    /**
-     * Whether one of these has a row, which may be locked, or that can't be told. If none has, nobody has them: what was locked is a
-     * gap between rows, or a row that is about to come.
-     */
-    public boolean mayBeLocked(List<LockName> names) {
-        try {
-            return !read(names).isEmpty();
-        } catch (DatabaseException e) {
-            return true;
-        }
-    }
-
-    /** The row, if the lock is held under this secret now. */
-    public Optional<LockRow> check(LockName name, String secret) {
-        return database.run(session -> session.row(sql.check, Params.of(name).set("lockId", secret)));
+    /** Reads the rows of several locks, those that are there. */
+    public Plan<Map<LockName, LockRow>> read(List<LockName> names) {
+        return Plan.ask(Ask.rows(sql.readListed, listed(Params.none(), names), LockRow::read))
+                .map(rows -> rows.stream().collect(Collectors.toMap(LockRow::name, Function.identity())));
     }
 
     /**
-     * What became of an attempt whose answer never came. It writes the row first, so that an attempt that is still at work on it
-     * ends before the read; one that is still on its way is not seen. Nothing if the row is not there or not ours; if it is locked,
-     * that is busy.
+     * Tells whether one of these locks has a row, which may be locked, or that can't be told. If none has, nobody has the locks:
+     * what was locked is a gap between rows, or a row that is about to come.
      */
-    public Optional<LockRow> resolve(LockName name, String secret) {
-        return database.run(session -> {
-            boolean written = session.number(sql.probe, Params.of(name)).isPresent();
-            Optional<LockRow> row = session.row(sql.read, Params.of(name));
-            // even if it shows our secret: at READ UNCOMMITTED that may yet be rolled back
-            if (!written && row.isPresent()) {
-                throw new SQLException("The row is locked", "55P03");
-            }
-            return row.filter(found -> found.isOf(secret) && found.held());
-        });
+    public Plan<Boolean> mayBeLocked(List<LockName> names) {
+        return read(names).map(rows -> !rows.isEmpty()).ifFailed(e -> Plan.of(true));
+    }
+
+    /** Reads the row, if the lock is held under this secret now. */
+    public Plan<Optional<LockRow>> check(LockName name, String secret) {
+        return row(sql.check, Params.of(name).set("lockId", secret));
+    }
+
+    /**
+     * Finds out what became of an attempt whose answer never came. It writes the row first, so that an attempt that is still at
+     * work on it ends before the read; one that is still on its way is not seen. Nothing if the row is not there or not ours; if
+     * it is locked, that is busy.
+     */
+    public Plan<Optional<LockRow>> resolve(LockName name, String secret) {
+        return number(sql.probe, Params.of(name))
+                .then(written -> row(sql.read, Params.of(name)).then(row -> {
+                    // even if it shows our secret: at READ UNCOMMITTED that may yet be rolled back
+                    return written.isEmpty() && row.isPresent()
+                            ? Plan.failed(DatabaseException.busy("The row is locked"))
+                            : Plan.of(row.filter(found -> found.isOf(secret) && found.held()));
+                }))
+                .onOneConnection();
     }
 
     /** Tells the holder's process that others wait; false if there is no holder, or the row is locked right now. */
-    public boolean markWanted(LockName name) {
-        return database.run(session ->
-                        session.number(sql.markWanted, Params.of(name).set("me", me)))
-                .isPresent();
+    public Plan<Boolean> markWanted(LockName name) {
+        return number(sql.markWanted, Params.of(name).set("me", me)).map(OptionalLong::isPresent);
+    }
+
+    private static Plan<OptionalLong> number(Sql statement, Params params) {
+        return Plan.ask(Ask.number(statement, params));
+    }
+
+    private static Plan<Integer> count(Sql statement, Params params) {
+        return Plan.ask(Ask.count(statement, params));
+    }
+
+    private static Plan<Optional<LockRow>> row(Sql statement, Params params) {
+        return Plan.ask(Ask.rows(statement, params, LockRow::read))
+                .map(rows -> rows.stream().findFirst());
     }
 
     /** The statements of the guard. */
-    public GuardSql guard() {
+    public GuardSql guard(Database database) {
         return new GuardSql(database, sql);
     }
 
     /** The statements of the operator. */
     public AdminSql admin() {
-        return new AdminSql(database, sql);
+        return new AdminSql(sql);
     }
 
     private Params listed(Params params, List<LockName> names) {
-        return Listed.bind(params, json, names.stream().map(Listed::of).toList());
+        return ListedRow.bind(params, json, names.stream().map(ListedRow::of).toList());
     }
 
     private Params claim(Params params, Claim claim) {

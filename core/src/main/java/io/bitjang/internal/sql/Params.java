@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 /** The values for a statement's named parameters. Not thread-safe. */
 public final class Params {
 
-    private final Map<String, @Nullable Object> values = new HashMap<>();
+    final Map<String, @Nullable Object> values = new HashMap<>();
 
-    /** No values yet. */
+    /** Makes parameters without values. */
     public static Params none() {
         return new Params();
     }

@@ -18,7 +18,7 @@ public final class RoutingSources {
 
     private RoutingSources() {}
 
-    /** Throws if it is one, or wraps one and tells so. */
+    /** Refuses a data source that leads each caller to a database of its own, or wraps one and tells so. */
     public static void refuse(DataSource source) {
         for (String known : KNOWN) {
             if (isOrWraps(source, known)) {

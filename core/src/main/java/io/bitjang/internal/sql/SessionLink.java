@@ -2,7 +2,7 @@
 package io.bitjang.internal.sql;
 
 import io.bitjang.internal.sql.DatabaseException.Meaning;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.Ticker;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -25,15 +25,16 @@ public final class SessionLink {
 
     private static final int MOST_LATE_CANCELS = 20;
 
+    private final Ticker ticker;
     private final Connection connection;
     private final SessionStatements sql;
     private final boolean autoCommit;
     private final Map<Sql, PreparedStatement> prepared = new HashMap<>();
 
-    /** Held for each statement. */
+    /** The lock that is held for each statement. */
     private final ReentrantLock turn = new ReentrantLock();
 
-    /** Held while the connection is closed. */
+    /** The lock that is held while the connection is closed. */
     private final ReentrantLock closing = new ReentrantLock();
 
     private final AtomicBoolean dead = new AtomicBoolean();
@@ -42,9 +43,11 @@ public final class SessionLink {
     private volatile boolean busy;
     private volatile boolean closed;
     private volatile @Nullable PreparedStatement waiting;
-    private volatile long lastUsed = Ticks.now();
+    private volatile long lastUsed;
 
-    SessionLink(Connection connection, SessionStatements sql) throws SQLException {
+    SessionLink(Ticker ticker, Connection connection, SessionStatements sql) throws SQLException {
+        this.ticker = ticker;
+        this.lastUsed = ticker.now();
         this.connection = connection;
         this.sql = sql;
         this.autoCommit = connection.getAutoCommit();
@@ -53,16 +56,16 @@ public final class SessionLink {
         }
     }
 
-    /** Finds out which session it is. */
+    /** Finds out which session the connection has. */
     void open() {
         ask(sql.session, Params.none(), true);
     }
 
-    /** Work on the connection that is neither a lock nor a release. */
+    /** Does work on the connection that is neither a lock nor a release. */
     <T> T on(Work<T> work) {
         turn.lock();
         try {
-            busySince = Ticks.now();
+            busySince = ticker.now();
             busy = true;
             return work.with(connection);
         } catch (Throwable e) {
@@ -73,7 +76,7 @@ public final class SessionLink {
         }
     }
 
-    /** A pool that closed the connection under us does not say so in its exception. */
+    /** Makes the exception for a failure: a pool that closed the connection under us does not say so in its own. */
     private DatabaseException failure(Throwable e) {
         DatabaseException failure = Database.failure(e);
         try {
@@ -142,7 +145,7 @@ public final class SessionLink {
         boolean take();
     }
 
-    /** Where a session can't hold a lock, its transaction does; what was not taken leaves none open. */
+    /** Takes the step in a transaction that holds the lock, where a session can't; none stays open if the lock was not taken. */
     private boolean inTransactionOfItsOwn(Object key, Step step) {
         if (sql.shares()) {
             return step.take();
@@ -166,8 +169,8 @@ public final class SessionLink {
     }
 
     /**
-     * Whether the session holds the lock. A cancel that was meant for the wait before may come as late as this; if it can't be
-     * known, the session must end, or it might keep the lock without anybody's knowledge.
+     * Asks whether the session holds the lock. A cancel that was meant for the wait before may come as late as this; if it can't
+     * be known, the session must end, or it might keep the lock without anybody's knowledge.
      */
     private boolean holds(Object key) {
         for (int tries = 1; ; tries++) {
@@ -196,7 +199,7 @@ public final class SessionLink {
         return dead.compareAndSet(false, true);
     }
 
-    /** The same if nothing was asked of it for so long; whoever asks from now on is told to take another. */
+    /** Marks the connection as dead if nothing was asked of it for so long; whoever asks from now on is told to take another. */
     public boolean dieIfIdle(Duration atLeast) {
         if (!turn.tryLock()) {
             return false;
@@ -208,7 +211,7 @@ public final class SessionLink {
         }
     }
 
-    /** Whether nothing is to be had from it any more. */
+    /** Tells whether the connection is marked as dead: it answers nothing any more. */
     public boolean isDead() {
         return dead.get();
     }
@@ -218,14 +221,14 @@ public final class SessionLink {
         ask(sql.session, Params.none(), false);
     }
 
-    /** How long nothing was asked; zero while something is. */
+    /** Returns how long nothing was asked of the session; zero while something is. */
     public Duration idle() {
-        return busy ? Duration.ZERO : Duration.ofNanos(Ticks.now() - lastUsed);
+        return busy ? Duration.ZERO : Duration.ofNanos(ticker.now() - lastUsed);
     }
 
-    /** How long the present statement takes; zero if there is none. */
+    /** Returns how long the present statement has taken; zero if there is none. */
     public Duration unanswered() {
-        return busy ? Duration.ofNanos(Ticks.now() - busySince) : Duration.ZERO;
+        return busy ? Duration.ofNanos(ticker.now() - busySince) : Duration.ZERO;
     }
 
     /** Cuts the connection: the server gives back what the session had. Does not wait for a statement under way. */
@@ -268,7 +271,7 @@ public final class SessionLink {
         }
     }
 
-    /** Whether the connection can't be trusted any more. */
+    /** Tells whether the connection can't be trusted any more after this failure. */
     public static boolean isBroken(DatabaseException e) {
         return e.meaning() == Meaning.UNKNOWN && !SqlErrors.isCancelled(e.sqlException());
     }
@@ -278,7 +281,7 @@ public final class SessionLink {
         return closed;
     }
 
-    /** Once: a pool that gets a connection back twice may hand it out twice. Whoever comes second waits for the first. */
+    /** Closes the connection once: a pool that gets it twice may hand it out twice. Whoever comes second waits for the first. */
     private void closeQuietly() {
         closing.lock();
         try {
@@ -308,14 +311,14 @@ public final class SessionLink {
         on(open -> params.bind(open, prepare(statement), statement.parameters()).executeUpdate());
     }
 
-    /** The answer, or null for a null or for no row. */
+    /** Asks the session, and returns the answer: null for a null, 0 for no row. */
     private @Nullable Long ask(Sql statement, Params params, boolean first) {
         turn.lock();
         try {
             if (isDead()) {
                 throw new SQLNonTransientConnectionException("This session has ended", "08003");
             }
-            busySince = Ticks.now();
+            busySince = ticker.now();
             busy = true;
             PreparedStatement ready = params.bind(connection, prepare(statement), statement.parameters());
             waiting = statement == sql.await ? ready : null;
@@ -340,7 +343,7 @@ public final class SessionLink {
         } finally {
             waiting = null;
             busy = false;
-            lastUsed = Ticks.now();
+            lastUsed = ticker.now();
             turn.unlock();
         }
     }

@@ -42,7 +42,7 @@ final class SessionStatements {
         return dialect;
     }
 
-    /** The key of a lock in a name space: servers have one space for all databases and all applications. */
+    /** Computes the key of a lock in a name space: servers have one space for all applications, and some for all databases. */
     Object key(String space, LockName name) {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");

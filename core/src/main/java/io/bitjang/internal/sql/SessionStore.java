@@ -4,6 +4,7 @@ package io.bitjang.internal.sql;
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.internal.dialect.Dialect;
+import io.bitjang.internal.time.Ticker;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** Opens sessions that hold locks, and finds out first whether such locks can be trusted there. Thread-safe. */
 public final class SessionStore {
 
+    private final Ticker ticker;
     private final DataSource business;
     private final DataSource dataSource;
     private final Tables tables;
@@ -29,12 +31,14 @@ public final class SessionStore {
     private volatile boolean unpooled;
 
     /**
-     * With connections of one data source, for those who use the tables of another.
+     * Makes a store with connections of one data source, for those who use the tables of another.
      *
+     * @param ticker by which connections are watched
      * @param business where the tables are
      * @param dataSource what is set aside for session locks
      */
-    public SessionStore(DataSource business, DataSource dataSource, Dialect dialect, Tables tables) {
+    public SessionStore(Ticker ticker, DataSource business, DataSource dataSource, Dialect dialect, Tables tables) {
+        this.ticker = ticker;
         this.business = business;
         this.dataSource = dataSource;
         this.tables = tables;
@@ -90,7 +94,7 @@ public final class SessionStore {
         }
     }
 
-    /** A connection for a session; nothing was asked on it yet. */
+    /** Opens a connection for a session; nothing was asked on it yet. */
     public SessionLink connect() {
         if (dataSource != business) {
             // first, because it takes a connection too
@@ -98,7 +102,7 @@ public final class SessionStore {
         }
         Connection connection = Database.open(dataSource, "No connection for session locks could be had");
         try {
-            return new SessionLink(connection, sql);
+            return new SessionLink(ticker, connection, sql);
         } catch (Throwable e) {
             Database.quietly("Closing a connection", connection::close);
             throw Database.failure(e);
@@ -124,9 +128,10 @@ public final class SessionStore {
     }
 
     /**
-     * The session of a caller's connection.
+     * Returns the session of a caller's connection.
      *
-     * @throws IllegalStateException if it is in auto-commit mode
+     * @throws IllegalStateException if it is in auto-commit mode, or its transaction would not see what was committed while it
+     *     waited
      */
     public CallerSession on(Connection connection, LockName name) {
         try {
@@ -167,7 +172,7 @@ public final class SessionStore {
         return true;
     }
 
-    /** Behind a pooler in transaction mode two clients may run in one session, or one in two: a lock taken by both tells. */
+    /** Refuses a pooler in transaction mode: two clients may run in one session, or one in two, as a lock taken by both tells. */
     private void requireOwnSession(SessionLink first, Object key) {
         SessionLink second = connect();
         try {

@@ -13,8 +13,8 @@ import java.util.List;
 public record Sql(String text, List<String> parameters) {
 
     /**
-     * Translates; text in quotes and PostgreSQL's {@code ::} casts are left alone. The layout of the source is not sent: a driver
-     * may parse the text each time, character by character.
+     * Translates a statement; text in quotes and PostgreSQL's {@code ::} casts are left alone. The layout of the source is not
+     * sent: a driver may parse the text each time, character by character.
      */
     public static Sql parse(String laidOut) {
         String named = inOneLine(laidOut);
@@ -46,7 +46,10 @@ public record Sql(String text, List<String> parameters) {
         return new Sql(text.append(named, copied, named.length()).toString(), List.copyOf(parameters));
     }
 
-    /** By hand: a regular expression takes three times as long, and some forty statements are translated at each start. */
+    /**
+     * Puts a statement in one line, by hand: a regular expression takes three times as long, and some forty statements are
+     * translated at each start.
+     */
     private static String inOneLine(String laidOut) {
         StringBuilder line = new StringBuilder(laidOut.length());
         boolean space = false;
@@ -63,7 +66,7 @@ public record Sql(String text, List<String> parameters) {
         return line.toString();
     }
 
-    /** The start itself if no name begins there. */
+    /** Returns where a name ends; the start itself if no name begins there. */
     private static int endOfName(String text, int start) {
         int end = start;
         if (end < text.length() && !Character.isJavaIdentifierStart(text.charAt(end))) {

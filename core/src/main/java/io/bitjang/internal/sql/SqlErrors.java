@@ -18,7 +18,10 @@ final class SqlErrors {
      */
     private static final Set<Integer> BUSY_CODES = Set.of(1205, 3572, 50200);
 
-    /** MySQL and MariaDB 1213 and 3058 (deadlock), 1020 (record has changed since last read), 3101 (certification); H2 90131 (concurrent update). */
+    /**
+     * Vendor codes for "repeat": MySQL and MariaDB 1213 and 3058 (deadlock), 1020 (record has changed since last read), 3101
+     * (certification); H2 90131 (concurrent update).
+     */
     private static final Set<Integer> REPEAT_CODES = Set.of(1213, 3058, 1020, 3101, 90131);
 
     /**
@@ -28,8 +31,9 @@ final class SqlErrors {
     private static final Set<String> BROKEN_STATES = Set.of("57P01", "57P02", "57P05", "25P03");
 
     /**
-     * MySQL and MariaDB: 1053 (server shutdown in progress), 1317 (query interrupted), 1927 and 3169 (connection killed), 1180
-     * (error during commit), 3100 (replication hook); H2: 90007, 90067, 90098, 90121 (connection or database closed), 57014
+     * Vendor codes for a server that was told to stop in mid-statement or a link that broke: MySQL and MariaDB 1053 (server
+     * shutdown in progress), 1317 (query interrupted), 1927 and 3169 (connection killed), 1180 (error during commit), 3100
+     * (replication hook), 2006 and 2013 (connection lost); H2 90007, 90067, 90098, 90121 (connection or database closed), 57014
      * (statement cancelled).
      */
     private static final Set<Integer> BROKEN_CODES =
@@ -37,7 +41,7 @@ final class SqlErrors {
 
     private SqlErrors() {}
 
-    /** What an exception of an executed statement means. */
+    /** Tells what an exception of an executed statement means. */
     static Meaning meaningOf(SQLException e) {
         String state = state(e);
         int code = e.getErrorCode();
@@ -57,7 +61,7 @@ final class SqlErrors {
         return broken ? Meaning.UNKNOWN : Meaning.FAILED;
     }
 
-    /** Whether it says that a table, a view or a column is not there. */
+    /** Tells whether an exception says that a table, a view or a column is not there. */
     static boolean isMissingTable(SQLException e) {
         // 42P01, 42703: PostgreSQL; 42S02, 42S22: MySQL, MariaDB, H2
         return Set.of("42P01", "42703", "42S02", "42S03", "42S04", "42S22").contains(state(e));
@@ -71,12 +75,15 @@ final class SqlErrors {
                 || e instanceof SQLTimeoutException;
     }
 
-    /** MySQL and MariaDB 1690: our own signal that someone has SET timestamp in the session; the message shows the expression. */
+    /**
+     * Tells whether an exception is our own signal that someone has SET timestamp in the session: MySQL and MariaDB 1690; the
+     * message shows the expression.
+     */
     static boolean isWrongClock(SQLException e) {
         return e.getErrorCode() == 1690 && String.valueOf(e.getMessage()).contains("sysdate(");
     }
 
-    /** MariaDB 1690: our own signal out of a statement for several rows, that one of them is held. */
+    /** Tells whether an exception is our own signal that one of several rows of a statement is held: MariaDB 1690. */
     static boolean isOutOfRange(SQLException e) {
         return (e.getErrorCode() == 1690 || state(e).equals("22003")) && !isWrongClock(e);
     }

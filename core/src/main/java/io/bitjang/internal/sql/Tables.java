@@ -16,7 +16,7 @@ public record Tables(@Nullable String schema, String prefix) {
 
     private static final int MAX_CHANNEL = 63;
 
-    /** Checks both. */
+    /** Checks both identifiers. */
     public Tables {
         requireIdentifier("table prefix", prefix);
         if (schema != null) {

@@ -8,7 +8,7 @@ public final class Texts {
 
     private Texts() {}
 
-    /** By code points, as the databases sort; {@link String#compareTo} goes by UTF-16 units. */
+    /** Compares texts by code points, as the databases sort; {@link String#compareTo} goes by UTF-16 units. */
     public static int compare(String a, String b) {
         for (int i = 0; i < Math.min(a.length(), b.length()); i++) {
             if (a.charAt(i) != b.charAt(i)) {
@@ -18,12 +18,15 @@ public final class Texts {
         return Integer.compare(a.length(), b.length());
     }
 
-    /** Surrogates stand for what is behind all other characters. */
+    /** Ranks a character: surrogates stand for what is behind all other characters. */
     private static int rank(char c) {
         return Character.isSurrogate(c) ? c + 0x10000 : c;
     }
 
-    /** Not null, not blank, at most so many code points, without U+0000 and lone surrogates; says what is wrong and where. */
+    /**
+     * Requires a text that is not null or blank, nor longer than so many code points, nor has U+0000 or a lone surrogate; says
+     * what is wrong and where.
+     */
     public static String require(String what, String text, int max) {
         Objects.requireNonNull(text, () -> "The " + what + " is null");
         if (text.isBlank()) {

@@ -7,19 +7,13 @@ import java.util.concurrent.TimeUnit;
  * The monotonic clock and the wall clock at one moment. The wall clock decides nothing: it may step. That it ran ahead of the other
  * may mean that the host was suspended.
  *
- * @param ticks nanoseconds of {@link Ticks#now()}
- * @param wall milliseconds of the wall clock
+ * @param ticks nanoseconds of {@link Ticker#now()}
+ * @param wall milliseconds of {@link Ticker#wallMillis()}
  */
 public record Clocks(long ticks, long wall) {
 
-    /** As they are now. */
-    public static Clocks now() {
-        return new Clocks(Ticks.now(), System.currentTimeMillis());
-    }
-
-    /** By how many nanoseconds the wall clock ran ahead of the monotonic one since. */
-    public long wallRanAhead() {
-        Clocks now = now();
+    /** Returns by how many nanoseconds the wall clock ran ahead of the monotonic one from this moment to that. */
+    public long wallRanAhead(Clocks now) {
         return TimeUnit.MILLISECONDS.toNanos(now.wall - wall) - (now.ticks - ticks);
     }
 }

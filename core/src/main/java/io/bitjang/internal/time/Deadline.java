@@ -2,51 +2,60 @@
 package io.bitjang.internal.time;
 
 import java.time.Duration;
-import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** A moment on the monotonic clock, or never. Immutable. */
 public final class Deadline {
 
+    /** The deadline that never comes. */
+    public static final Deadline NEVER = new Deadline(Ticker.SYSTEM, 0, true);
+
     /** Longest time that is measured; what is longer never comes. */
     private static final Duration HORIZON = Duration.ofDays(3660);
 
-    private static final Deadline NEVER = new Deadline(0, true);
-
+    private final Ticker ticker;
     private final long at;
     private final boolean never;
 
-    private Deadline(long at, boolean never) {
+    private Deadline(Ticker ticker, long at, boolean never) {
+        this.ticker = ticker;
         this.at = at;
         this.never = never;
     }
 
-    /** This long from now. */
-    public static Deadline in(Duration duration) {
-        return after(Ticks.now(), duration);
+    static Deadline after(Ticker ticker, Duration duration) {
+        return duration.compareTo(HORIZON) > 0 ? NEVER : new Deadline(ticker, ticker.now() + duration.toNanos(), false);
     }
 
-    /** This long after a moment of {@link Ticks#now()}. */
-    public static Deadline after(long ticks, Duration duration) {
-        return duration.compareTo(HORIZON) > 0 ? NEVER : new Deadline(ticks + duration.toNanos(), false);
-    }
-
-    /** In the given time, or never if there is none. */
-    public static Deadline of(Optional<Duration> limit) {
-        return limit.map(Deadline::in).orElse(NEVER);
-    }
-
-    /** What is left; zero when it has passed. */
+    /** Returns the time that is left; zero when the moment has passed. */
     public long remainingNanos() {
-        return never ? Long.MAX_VALUE : Math.max(0, at - Ticks.now());
+        return never ? Long.MAX_VALUE : Math.max(0, at - ticker.now());
     }
 
-    /** Whether it has passed. */
+    /** Tells whether the moment has passed. */
     public boolean passed() {
         return remainingNanos() == 0;
     }
 
-    /** Whether there is no such moment. */
+    /** Tells whether the moment never comes. */
     public boolean isNever() {
         return never;
+    }
+
+    /** Waits for the latch until this moment at most, deaf to interrupts; an interrupt leaves the flag set. */
+    public void await(CountDownLatch latch) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                latch.await(remainingNanos(), TimeUnit.NANOSECONDS);
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.work;
 
-import io.bitjang.internal.time.Ticks;
-import java.util.concurrent.ScheduledFuture;
+import io.bitjang.internal.time.Ticker;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -21,17 +21,18 @@ public final class Alarm {
     /** Guards the fields below. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    private @Nullable ScheduledFuture<?> pending;
+    private @Nullable Future<?> pending;
     private long at;
-    private long notBefore = Ticks.now();
+    private long notBefore;
 
-    /** The task runs on the thread that must not wait. */
+    /** Makes an alarm whose task runs on the thread that must not wait. */
     public Alarm(Workers workers, Runnable task) {
         this.workers = workers;
+        this.notBefore = workers.ticker().now();
         this.task = task;
     }
 
-    /** To ring at this moment of {@link Ticks#now()}, or earlier if it is set so. */
+    /** Sets the alarm to ring at this moment of {@link Ticker#now()}, or earlier if it is set so. */
     public void setTo(long moment) {
         lock.lock();
         try {
@@ -42,7 +43,7 @@ public final class Alarm {
                 pending.cancel(false);
             }
             at = moment;
-            long now = Ticks.now();
+            long now = workers.ticker().now();
             pending = workers.after(Math.max(0, Math.max(moment - now, notBefore - now)), this::ring);
         } finally {
             lock.unlock();
@@ -54,7 +55,7 @@ public final class Alarm {
         try {
             // whoever sets it from now on is not held up by this ring
             pending = null;
-            notBefore = Ticks.now() + SHORTEST_PAUSE;
+            notBefore = workers.ticker().now() + SHORTEST_PAUSE;
         } finally {
             lock.unlock();
         }

@@ -11,10 +11,10 @@ public final class Callbacks extends Locked {
     private final Deque<Runnable> line = new ArrayDeque<>();
     private boolean running;
 
-    /** For one holder. */
+    /** Makes an empty line for one holder. */
     public Callbacks() {}
 
-    /** Calls it after those that were added before. */
+    /** Calls the code after all code that was added before. */
     public void add(Workers workers, Runnable code) {
         boolean idle = locked(() -> {
             boolean wasIdle = !running;

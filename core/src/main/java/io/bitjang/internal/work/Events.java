@@ -10,17 +10,16 @@ import org.jspecify.annotations.Nullable;
 /** Tells the listeners, and the log for operators. What they throw is logged and reaches nobody. Thread-safe. */
 public final class Events {
 
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
     private static final System.Logger EVENTS = System.getLogger("io.bitjang.events");
 
     private final List<LockListener> listeners;
 
-    /** For these. */
+    /** Makes an instance that tells these listeners. */
     public Events(List<LockListener> listeners) {
         this.listeners = List.copyOf(listeners);
     }
 
-    /** Tells of each of the names. */
+    /** Tells the listeners and the log of an event, once for each of the names. */
     public void tell(
             LockEvent.Kind kind, List<LockName> names, long fence, @Nullable String owner, @Nullable String detail) {
         boolean logged = EVENTS.isLoggable(System.Logger.Level.DEBUG);
@@ -40,7 +39,7 @@ public final class Events {
         try {
             listener.on(event);
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.WARNING, "A lock listener failed on " + event, e);
+            Log.warn("A lock listener failed on " + event, e);
         }
     }
 }

@@ -20,8 +20,8 @@ public final class HostName {
     private HostName() {}
 
     /**
-     * From the environment, where containers, Windows and some shells put it, or from the kernel. The resolver is asked last, and
-     * only for a second: it may take many.
+     * Returns the host's name from the environment, where containers, Windows and some shells put it, or from the kernel. The
+     * resolver is asked last, and only for a second: it may take many.
      */
     public static String of(Map<String, String> environment) {
         return Stream.of("HOSTNAME", "COMPUTERNAME")

@@ -10,10 +10,10 @@ public abstract class Locked {
 
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** For the classes that keep their state under it. */
+    /** Makes the lock of a class that keeps its state under it. */
     protected Locked() {}
 
-    /** Does it under the lock; nothing else is called there. */
+    /** Runs the body under the lock; nothing else is called there. */
     protected final <T extends @Nullable Object> T locked(Supplier<T> body) {
         lock.lock();
         try {

@@ -8,6 +8,7 @@ import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.Wait;
 import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticker;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -17,7 +18,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One who waits, as a thread or not. It is served once: by what it waits for, or by the reason why there is none. Thread-safe.
+ * A caller who waits, as a thread or not. It is served once: by what it waits for, or by the reason why there is none.
+ * Thread-safe.
  */
 public class Waiter<T> {
 
@@ -29,24 +31,24 @@ public class Waiter<T> {
     private volatile @Nullable LockException failure;
     private volatile @Nullable LockData holder;
 
-    /** Waits from now on. */
-    public Waiter(List<LockName> names, Wait wait) {
+    /** Makes a waiter that waits from now on. */
+    public Waiter(Ticker ticker, List<LockName> names, Wait wait) {
         this.names = names;
         this.wait = wait;
-        this.deadline = Deadline.of(wait.limit());
+        this.deadline = ticker.in(wait.limit());
     }
 
-    /** What it waits for. */
+    /** Returns the locks that this waiter waits for. */
     public final List<LockName> names() {
         return names;
     }
 
-    /** Until when it waits. */
+    /** Returns until when this waiter waits. */
     public final Deadline deadline() {
         return deadline;
     }
 
-    /** Hands over what it waits for; false if the waiter has gone. */
+    /** Hands the waiter what it waits for; false if the waiter has gone. */
     public final boolean serve(T served) {
         return result.complete(served);
     }
@@ -56,24 +58,24 @@ public class Waiter<T> {
         return result.completeExceptionally(reason);
     }
 
-    /** Whether it was served, or has gone. */
+    /** Tells whether the waiter was served, or has gone. */
     public final boolean isDone() {
         return result.isDone();
     }
 
-    /** What comes of it. */
+    /** Returns the future of what the waiter waits for. */
     public final CompletableFuture<T> result() {
         return result;
     }
 
-    /** The last attempt was refused. */
+    /** Notes that the last attempt was refused. */
     public final void refused(@Nullable LockData by) {
         answered = true;
         failure = null;
         holder = by != null ? by : holder;
     }
 
-    /** The last attempt failed. */
+    /** Notes that the last attempt failed. */
     public final void failed(LockException reason) {
         failure = reason;
     }
@@ -100,7 +102,7 @@ public class Waiter<T> {
         }
     }
 
-    /** Why there is nothing at the deadline. */
+    /** Makes the exception that says why there is nothing at the deadline. */
     public final LockException timedOut() {
         LockName name = names.get(0);
         LockException last = failure;

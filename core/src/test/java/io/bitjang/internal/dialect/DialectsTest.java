@@ -48,6 +48,14 @@ class DialectsTest {
     }
 
     @Test
+    void only_h2_may_forget_its_tables() {
+        assertThat(Dialects.of("H2", "2.4.240", false).ifTablesAreGone()).contains("DB_CLOSE_DELAY");
+        assertThat(Dialects.of("PostgreSQL", "18.1", false).ifTablesAreGone()).isEmpty();
+        assertThat(Dialects.of("MySQL", "8.0.33", false).ifTablesAreGone()).isEmpty();
+        assertThat(Dialects.of("MariaDB", "11.4.5", false).ifTablesAreGone()).isEmpty();
+    }
+
+    @Test
     void sessions_without_auto_commit_at_serializable_read_as_of_read_committed() {
         assertThat(Dialects.of("MySQL", "8.0.33", true).beforeTransaction()).contains("READ COMMITTED");
         assertThat(Dialects.of("MariaDB", "11.4.5", true).beforeTransaction()).contains("READ COMMITTED");
@@ -64,6 +72,21 @@ class DialectsTest {
             assertThat(dialect.unfit(autoCommit("ON", "ON"))).isNull();
             assertThat(dialect.unfit(autoCommit("OFF", "OFF"))).isNull();
         }
+    }
+
+    @Test
+    void session_is_serializable_by_its_isolation_level_and_by_no_other_fact() {
+        Dialect dialect = Dialects.of("MySQL", "8.0.33", false);
+        assertThat(dialect.unfit(chained("transaction_isolation", "READ-COMMITTED")))
+                .isNull();
+        assertThat(dialect.unfit(chained("transaction_isolation", "SERIALIZABLE")))
+                .contains("completion_type");
+        assertThat(dialect.unfit(chained("tx_isolation", "SERIALIZABLE"))).contains("completion_type");
+        assertThat(dialect.unfit(chained("version_comment", "SERIALIZABLE"))).isNull();
+    }
+
+    private static Map<String, String> chained(String name, String value) {
+        return Map.of(Dialect.DRIVERS_AUTO_COMMIT, "OFF", "completion_type", "CHAIN", name, value);
     }
 
     private static Map<String, String> autoCommit(String driver, String server) {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.bitjang.Lease.State;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.GrantKey;
-import io.bitjang.internal.time.Clocks;
+import io.bitjang.internal.time.Ticker;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -30,7 +30,12 @@ class ClosingRaceTest extends OnEngine {
     private LeaseHandle lease(int round) {
         GrantKey key = new GrantKey(JOB, round, GrantKey.newSecret());
         return new LeaseHandle(
-                engine, List.of(JOB), key, request(), Clocks.now(), Clocks.now().ticks() + LONG.toNanos());
+                engine,
+                List.of(JOB),
+                key,
+                request(),
+                Ticker.SYSTEM.clocks(),
+                Ticker.SYSTEM.clocks().ticks() + LONG.toNanos());
     }
 
     @Test

@@ -10,8 +10,9 @@ import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Clocks;
-import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.ThreadWorkers;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.SQLException;
@@ -31,18 +32,18 @@ abstract class OnEngine extends OnH2 {
     @BeforeEach
     void build() {
         DataSource source = seen.dataSource();
-        Database database = new Database(source, Dialects.detect(source));
+        Database database = new Database(source, Dialects.detect(source), Ticker.SYSTEM);
         Tables tables = new Tables(null, "bitjang_");
-        Workers workers = new Workers();
-        closing(() -> workers.close(Deadline.in(Duration.ofSeconds(2))));
-        engine = new LeaseEngine(
+        Workers workers = new ThreadWorkers(Ticker.SYSTEM);
+        closing(() -> workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+        engine = LeaseEngine.over(
                 database,
                 tables,
-                new SessionStore(source, source, database.dialect(), tables),
+                new SessionStore(Ticker.SYSTEM, source, source, database.dialect(), tables),
                 new Settings("node", LONG, LONG, false, true),
                 workers,
                 new Events(List.of(events::add)));
-        closing(() -> engine.close(Deadline.in(Duration.ofSeconds(2))));
+        closing(() -> engine.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         closing(seen::up);
         seen.reset();
     }
@@ -53,7 +54,7 @@ abstract class OnEngine extends OnH2 {
 
     /** A grant of the database's, so long ago. */
     Attempts.Outcome taken(LockName name, Request request, Duration ago) throws SQLException {
-        Attempts.Outcome outcome = engine.attempt(List.of(name), request, 0);
+        Attempts.Outcome outcome = engine.run(engine.attempt(List.of(name), request, 0));
         assertThat(outcome.answer().granted()).isTrue();
         set("expires_at = expires_at - " + Limits.micros(ago), name);
         return outcome;
@@ -61,11 +62,11 @@ abstract class OnEngine extends OnH2 {
 
     /** A lease for it. */
     LeaseHandle granted(LockName name, Request request, Attempts.Outcome outcome, Duration ago) {
-        return engine.granted(List.of(name), request, new Attempts.Outcome(outcome.answer(), ago(ago)));
+        return engine.run(engine.granted(List.of(name), request, new Attempts.Outcome(outcome.answer(), ago(ago))));
     }
 
     static Clocks ago(Duration ago) {
-        Clocks now = Clocks.now();
+        Clocks now = Ticker.SYSTEM.clocks();
         return new Clocks(now.ticks() - ago.toNanos(), now.wall() - ago.toMillis());
     }
 

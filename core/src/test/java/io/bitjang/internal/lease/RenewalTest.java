@@ -58,15 +58,15 @@ class RenewalTest extends OnEngine {
         int leases = 20;
         List<Attempts.Outcome> outcomes = new ArrayList<>();
         for (int i = 0; i < leases; i++) {
-            outcomes.add(engine.attempt(List.of(LockName.of("many" + i)), request(), 0));
+            outcomes.add(engine.run(engine.attempt(List.of(LockName.of("many" + i)), request(), 0)));
         }
         seen.reset();
         Clocks sentAt = ago(THIRD.minusMillis(50));
         for (int i = 0; i < leases; i++) {
-            engine.granted(
+            engine.run(engine.granted(
                     List.of(LockName.of("many" + i)),
                     request(),
-                    new Attempts.Outcome(outcomes.get(i).answer(), sentAt));
+                    new Attempts.Outcome(outcomes.get(i).answer(), sentAt)));
         }
 
         eventually("all renewed", () -> told(Kind.RENEWED) >= leases);
@@ -136,7 +136,7 @@ class RenewalTest extends OnEngine {
         // short, so that the pauses between the attempts are
         Request brief = Request.of("node", Duration.ofSeconds(6), null);
         AtomicInteger failures = new AtomicInteger();
-        Attempts.Outcome outcome = engine.attempt(List.of(JOB), brief, 0);
+        Attempts.Outcome outcome = engine.run(engine.attempt(List.of(JOB), brief, 0));
         set("expires_at = expires_at + 60000000", JOB);
         seen.before(sql -> {
             if (failures.incrementAndGet() <= 2) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.bitjang.Lease.State;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.time.Clocks;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,7 @@ class SuspendedHostTest extends OnEngine {
 
     /** The wall clock went on meanwhile, the monotonic one did not. */
     private static void sleepsForTwiceItsTime(LeaseHandle lease) {
-        Clocks now = Clocks.now();
+        Clocks now = Ticker.SYSTEM.clocks();
         lease.seenAt(new Clocks(now.ticks(), now.wall() - 2 * LONG.toMillis()));
     }
 
@@ -42,7 +43,7 @@ class SuspendedHostTest extends OnEngine {
         LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
         Gate asked = gate();
         seen.before(sql -> asked.pass());
-        Clocks now = Clocks.now();
+        Clocks now = Ticker.SYSTEM.clocks();
 
         lease.confirm(new Clocks(now.ticks(), now.wall() - 2 * LONG.toMillis()), LONG.toNanos());
 
@@ -53,7 +54,7 @@ class SuspendedHostTest extends OnEngine {
     @Test
     void answer_that_was_overtaken_by_a_newer_one_changes_nothing() throws Exception {
         LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-        Clocks now = Clocks.now();
+        Clocks now = Ticker.SYSTEM.clocks();
         Clocks beforeTheHostSlept = new Clocks(now.ticks() - 1, now.wall() - 2 * LONG.toMillis());
         assertThat(lease.confirm(now, LONG.toNanos())).isTrue();
 
@@ -76,7 +77,9 @@ class SuspendedHostTest extends OnEngine {
         sleepsForTwiceItsTime(lease);
 
         assertThat(lease.mayHaveSlept()).isTrue();
-        assertThat(engine.passedOn(lease, new Run(lease), request()).state()).isEqualTo(State.UNKNOWN);
+        assertThat(engine.run(engine.passedOn(lease, new FenceReserve(lease, Ticker.SYSTEM.now()), request()))
+                        .state())
+                .isEqualTo(State.UNKNOWN);
     }
 
     @Test
@@ -95,7 +98,7 @@ class SuspendedHostTest extends OnEngine {
     @Test
     void wall_clock_that_goes_back_is_nobodys_concern() throws Exception {
         LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-        Clocks now = Clocks.now();
+        Clocks now = Ticker.SYSTEM.clocks();
 
         lease.seenAt(new Clocks(now.ticks(), now.wall() + LONG.toMillis()));
 
@@ -106,7 +109,7 @@ class SuspendedHostTest extends OnEngine {
     @Test
     void time_that_the_host_slept_is_not_left_of_the_lease() throws Exception {
         LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
-        Clocks now = Clocks.now();
+        Clocks now = Ticker.SYSTEM.clocks();
         lease.seenAt(new Clocks(now.ticks(), now.wall() - 2 * THIRD.toMillis()));
 
         assertThat(lease.state()).isEqualTo(State.HELD);

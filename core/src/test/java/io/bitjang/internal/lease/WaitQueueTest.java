@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.Wait;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.HandTicker;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,11 +18,12 @@ class WaitQueueTest {
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
     private static final long MINUTE = Duration.ofMinutes(1).toNanos();
 
-    private final Turn turn = new Turn();
-    private final WaitQueue queue = new WaitQueue(NAMES, turn);
+    private final HandTicker ticker = new HandTicker();
+    private final FairShare share = new FairShare(ticker);
+    private final WaitQueue queue = new WaitQueue(ticker, NAMES, share);
 
     private LeaseWaiter add(Request request) {
-        LeaseWaiter waiter = new LeaseWaiter(NAMES, request, Wait.forever());
+        LeaseWaiter waiter = new LeaseWaiter(ticker, NAMES, request, Wait.forever());
         assertThat(queue.add(waiter)).isTrue();
         return waiter;
     }
@@ -78,7 +79,8 @@ class WaitQueueTest {
         queue.attempted(false);
 
         assertThat(queue.retireIfEmpty()).isTrue();
-        assertThat(queue.add(new LeaseWaiter(NAMES, SEEN, Wait.forever()))).isFalse();
+        assertThat(queue.add(new LeaseWaiter(ticker, NAMES, SEEN, Wait.forever())))
+                .isFalse();
     }
 
     @Test
@@ -87,7 +89,7 @@ class WaitQueueTest {
         LeaseWaiter first = add(unseen);
         assertThat(queue.reserveFor(first)).as("nobody to pass it on to").isZero();
         add(unseen);
-        assertThat(queue.reserveFor(first)).isEqualTo(Run.RESERVED);
+        assertThat(queue.reserveFor(first)).isEqualTo(FenceReserve.RESERVED);
 
         assertThat(unseen.passesOnTo(unseen)).isTrue();
         assertThat(SEEN.passesOnTo(SEEN)).as("could be guarded").isFalse();
@@ -102,49 +104,79 @@ class WaitQueueTest {
     @Test
     void next_look_is_soon_not_after_the_holders_end_and_later_after_failures() {
         add(SEEN);
-        long before = Ticks.now();
         queue.lookAgain(Long.MAX_VALUE, 0, 7);
-        assertThat(queue.nextPoll() - before).isBetween(SECOND / 20, SECOND / 10 + Ticks.now() - before);
+        assertThat(untilNextPoll()).isBetween(SECOND / 20, SECOND / 16);
         queue.lookAgain(2_000_000, MINUTE, 7);
-        assertThat(queue.nextPoll() - before).isLessThan(SECOND / 20 + Ticks.now() - before);
+        assertThat(untilNextPoll()).as("the holder's end").isEqualTo(2_000_000);
         queue.lookAgain(Long.MAX_VALUE, MINUTE, 7);
-        assertThat(queue.nextPoll() - before).isGreaterThanOrEqualTo(MINUTE);
+        assertThat(untilNextPoll()).isEqualTo(MINUTE);
 
         queue.failed();
-        assertThat(queue.nextPoll() - Ticks.now()).isLessThanOrEqualTo(SECOND / 5);
+        assertThat(untilNextPoll()).isEqualTo(SECOND / 5);
         queue.failed();
         queue.failed();
-        long last = Ticks.now();
         queue.failed();
-        assertThat(queue.nextPoll() - last).isGreaterThanOrEqualTo(SECOND);
+        queue.failed();
+        assertThat(untilNextPoll()).as("doubles, but not for ever").isEqualTo(SECOND * 8 / 5);
+    }
+
+    @Test
+    void lock_that_does_not_change_hands_is_looked_at_seldom_and_often_again_when_it_does() {
+        add(SEEN);
+        for (int looks = 0; looks < 200; looks++) {
+            queue.lookAgain(Long.MAX_VALUE, 0, 7);
+        }
+        assertThat(untilNextPoll()).isBetween(SECOND / 5, SECOND / 4);
+        queue.lookAgain(Long.MAX_VALUE, 0, 8);
+        assertThat(untilNextPoll()).isBetween(SECOND / 20, SECOND / 16);
+    }
+
+    private long untilNextPoll() {
+        return queue.nextPoll() - ticker.now();
     }
 
     @Test
     void nobody_tries_while_this_process_stands_back_until_its_turn_comes() {
         add(SEEN);
-        turn.freed(true, true, MINUTE);
+        share.freed(true, true, MINUTE);
 
-        assertThat(turn.standsBack()).isTrue();
+        assertThat(share.standsBack()).isTrue();
         assertThat(queue.beginAttempt()).isNull();
-        assertThat(queue.nextPoll() - Ticks.now()).isGreaterThan(MINUTE / 2);
-        turn.comes();
+        assertThat(untilNextPoll()).isEqualTo(MINUTE);
+        share.comes();
         assertThat(queue.beginAttempt()).isNotNull();
     }
 
     @Test
     void turn_is_bounded_only_while_others_wait() {
-        assertThat(turn.goesOn(false)).isTrue();
-        turn.granted(false);
-        Ticks.park(Duration.ofMillis(110).toNanos());
-        assertThat(turn.goesOn(false)).as("nobody else wants it").isTrue();
-        turn.handedOver(true);
-        long began = Ticks.now();
-        while (Ticks.now() - began < Duration.ofMillis(110).toNanos()) {
-            Ticks.park(began + Duration.ofMillis(110).toNanos() - Ticks.now());
+        assertThat(share.goesOn(false)).isTrue();
+        share.granted(false);
+        ticker.pass(Duration.ofMillis(101));
+        assertThat(share.goesOn(false)).as("nobody else wants it").isTrue();
+        share.handedOver(true);
+        ticker.pass(Duration.ofMillis(100));
+        assertThat(share.goesOn(false)).as("not longer than 100 ms").isTrue();
+        ticker.pass(Duration.ofNanos(1));
+        assertThat(share.goesOn(false)).as("others have waited for 100 ms").isFalse();
+        share.freed(true, false, MINUTE);
+        assertThat(share.standsBack()).isTrue();
+        assertThat(share.isOver()).isFalse();
+        ticker.pass(Duration.ofMinutes(1));
+        assertThat(share.standsBack()).isFalse();
+        assertThat(share.isOver())
+                .as("what is known about the others is worth nothing")
+                .isTrue();
+    }
+
+    @Test
+    void fifty_hand_overs_are_enough_once_others_have_waited_for_a_moment() {
+        share.granted(true);
+        for (int handOvers = 0; handOvers < 50; handOvers++) {
+            share.handedOver(true);
         }
-        assertThat(turn.goesOn(false)).as("others have waited for 100 ms").isFalse();
-        turn.freed(true, false, MINUTE);
-        assertThat(turn.standsBack()).isTrue();
-        assertThat(turn.isOver()).isFalse();
+        ticker.pass(FenceReserve.LONGEST);
+        assertThat(share.goesOn(false)).as("fast ones don't count").isTrue();
+        ticker.pass(Duration.ofNanos(1));
+        assertThat(share.goesOn(false)).isFalse();
     }
 }

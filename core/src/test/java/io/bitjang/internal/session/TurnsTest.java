@@ -11,9 +11,10 @@ import io.bitjang.internal.dialect.Dialects;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
-import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.HandTicker;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.ThreadWorkers;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
@@ -26,15 +27,17 @@ class TurnsTest extends OnH2 {
 
     private static final LockName NAME = LockName.of("a");
 
+    private final HandTicker ticker = new HandTicker();
     private Turns turns;
     private Grant grant;
 
     @BeforeEach
     void build() {
         DataSource source = seen.dataSource();
-        SessionStore store = new SessionStore(source, source, Dialects.detect(source), new Tables(null, "bitjang_"));
-        Workers workers = new Workers();
-        closing(() -> workers.close(Deadline.in(Duration.ofSeconds(2))));
+        SessionStore store =
+                new SessionStore(ticker, source, source, Dialects.detect(source), new Tables(null, "bitjang_"));
+        Workers workers = new ThreadWorkers(ticker);
+        closing(() -> workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         turns = new Turns(
                 new SessionEngine(store, new SessionSettings("node", 1, 10), workers, new Events(List.of())), 10);
         SessionLink link = store.connect();
@@ -50,7 +53,7 @@ class TurnsTest extends OnH2 {
     /** On a thread of its own: this one would wait for itself. */
     private SessionWaiter inLine() throws Exception {
         return start(() -> {
-                    SessionWaiter waiter = new SessionWaiter(NAME, Wait.forever());
+                    SessionWaiter waiter = new SessionWaiter(ticker, NAME, Wait.forever());
                     assertThat(turns.join(waiter)).isFalse();
                     return waiter;
                 })
@@ -88,10 +91,7 @@ class TurnsTest extends OnH2 {
     void lock_is_given_to_the_database_after_a_while_so_that_others_get_their_share() throws Exception {
         Holding holding = taken();
         SessionWaiter next = inLine();
-        long since = Ticks.now();
-        while (Ticks.now() - since < Duration.ofMillis(21).toNanos()) {
-            Ticks.park(1_000_000);
-        }
+        ticker.pass(Duration.ofMillis(21));
 
         assertThat(turns.passedOn(holding)).isNull();
         assertThat(next.isDone()).isFalse();

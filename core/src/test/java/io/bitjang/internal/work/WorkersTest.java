@@ -3,8 +3,7 @@ package io.bitjang.internal.work;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.Ticker;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
@@ -34,7 +33,7 @@ class WorkersTest {
         return thread;
     };
 
-    private final Workers workers = new Workers(limited);
+    private final Workers workers = new ThreadWorkers(Ticker.SYSTEM, limited);
 
     @BeforeEach
     void quiet() {
@@ -43,7 +42,7 @@ class WorkersTest {
 
     @AfterEach
     void close() {
-        workers.close(Deadline.in(Duration.ofSeconds(1)));
+        workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(1)));
         WARNINGS.setLevel(null);
     }
 
@@ -106,11 +105,11 @@ class WorkersTest {
         alarm[0] = new Alarm(workers, () -> {
             rings.incrementAndGet();
             some.countDown();
-            alarm[0].setTo(Ticks.now() - 1_000_000_000);
+            alarm[0].setTo(Ticker.SYSTEM.now() - 1_000_000_000);
         });
         long begun = System.nanoTime();
 
-        alarm[0].setTo(Ticks.now());
+        alarm[0].setTo(Ticker.SYSTEM.now());
         assertCalled(some);
 
         assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofMillis(18));

@@ -72,7 +72,7 @@ public abstract class GuardAgainContract extends OnAccounts {
         assertThat(balance()).isZero();
     }
 
-    /** MySQL, MariaDB and H2 wait for the row, and may give up before they know whose it is. */
+    /** MySQL and MariaDB wait for the row, and may give up before they know whose it is; the others see that at once. */
     @Test
     void guard_that_meets_the_next_holders_guard_lets_even_a_careless_commit_write_nothing() throws Exception {
         LockId id = hold(SHORT);

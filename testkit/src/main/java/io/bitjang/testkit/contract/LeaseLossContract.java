@@ -91,6 +91,7 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         lease.close();
         assertThat(lease.isHeld()).isFalse();
         assertThat(threads).hasSize(3).allSatisfy(thread -> assertThat(thread).startsWith("bitjang-"));
+        untilTold(Kind.LOST);
         assertThat(count(Kind.LOST)).isEqualTo(1);
     }
 

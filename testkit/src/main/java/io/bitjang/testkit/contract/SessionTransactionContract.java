@@ -68,6 +68,8 @@ public abstract class SessionTransactionContract extends OnAccounts {
         CountingDataSource source = new CountingDataSource(database.dataSource());
         Connection connection = closing(source.getConnection());
         connection.setAutoCommit(false);
+        // asks what the server is, so that the next statement is the one that takes the lock
+        lock("b").callInTransaction(connection, PATIENT, () -> "known");
         AtomicBoolean lost = new AtomicBoolean();
         source.afterStatement(sql -> {
             if (lost.compareAndSet(false, true)) {

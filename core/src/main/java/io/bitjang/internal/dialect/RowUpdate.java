@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
  * <p>Conditions and values speak of the row before the change as {@code c}. MariaDB assigns from left to right, so a column that
  * others still read is set after them.
  */
-public final class Change {
+public final class RowUpdate {
 
     /** How the row is locked first. */
     public enum Lock {
@@ -21,9 +21,9 @@ public final class Change {
         EXCLUSIVE,
         /** Past a pin, where the database can tell the two apart. */
         PAST_PINS,
-        /** The same, but waits a moment for a row that is locked for a moment, where that is faster. */
+        /** Past a pin as well, but waits a moment for a row that is locked for a moment, where that is faster. */
         PATIENT,
-        /** By the one who has pinned it: another's renewal of the row for a moment is waited for. */
+        /** By the transaction that has pinned the row: another's renewal of the row for a moment is waited for. */
         PINNED
     }
 
@@ -35,7 +35,7 @@ public final class Change {
     final String flags;
     final String channel;
 
-    private Change(Builder builder, String answer, String flags) {
+    private RowUpdate(Builder builder, String answer, String flags) {
         this.table = builder.table;
         this.condition = builder.condition;
         this.lock = builder.lock;
@@ -55,27 +55,27 @@ public final class Change {
         return ("c." + answer).equals(assignments.get(answer));
     }
 
-    /** Whether it depends on this. */
+    /** Tells whether the change depends on this expression. */
     boolean reads(String expression) {
         return condition.contains(expression)
                 || assignments.values().stream().anyMatch(value -> value.contains(expression));
     }
 
-    /** Whether the row may have all these values already. */
+    /** Tells whether the row may have all the assigned values already. */
     boolean mayChangeNothing() {
         return !(assignments.containsKey("lock_id")
                 || assignments.containsKey("wanted")
                 || assignments.containsKey("probes"));
     }
 
-    /** The assignments, each written by the function, with commas between. */
+    /** Writes the assignments, each by the function, with commas between. */
     String assignments(BiFunction<String, String, String> writer) {
         return assignments.entrySet().stream()
                 .map(e -> writer.apply(e.getKey(), e.getValue()))
                 .collect(Collectors.joining(",\n    "));
     }
 
-    /** The answer as an expression over a row: the column times 8 plus flags. */
+    /** Writes the answer as an expression over a row: the column times 8 plus flags. */
     String encode(String value) {
         return "(" + value + ") * 8 + " + flags;
     }
@@ -107,7 +107,7 @@ public final class Change {
         }
 
         /** Answers with the new value of this column times 8, plus flags (0 to 7) that are computed from the old row. */
-        public Change answering(String column, String flags) {
+        public RowUpdate answering(String column, String flags) {
             if (!assignments.containsKey(column)) {
                 // written first, so that MariaDB computes the flags from the row as it was
                 Map<String, String> others = new LinkedHashMap<>(assignments);
@@ -115,7 +115,7 @@ public final class Change {
                 assignments.put(column, "c." + column);
                 assignments.putAll(others);
             }
-            return new Change(this, column, flags);
+            return new RowUpdate(this, column, flags);
         }
     }
 }

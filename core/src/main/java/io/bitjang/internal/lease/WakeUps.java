@@ -6,27 +6,27 @@ import io.bitjang.internal.time.Deadline;
 import java.util.List;
 
 /** How those who wait hear from the database that a lock was freed. Where they can't, the poller does the work. Thread-safe. */
-interface Bell {
+interface WakeUps {
 
-    /** Someone here waits for locks that another process has. Answers whether nobody here should try before it rings. */
+    /** Asks to be woken for locks that another process has; returns whether nobody here should try before the wake-up. */
     boolean want(List<LockName> names);
 
-    /** Whether it will ring for these, so that they need hardly be polled for. */
+    /** Tells whether a wake-up will come for these locks, so that they need hardly be polled for. */
     boolean willRing(List<LockName> names);
 
-    /** Whether processes take these in the order in which they asked the bell: then nobody tries before it rings. */
+    /** Tells whether processes take these locks in the order in which they asked: then nobody tries before the wake-up. */
     default boolean keepsOrder(List<LockName> names) {
         return false;
     }
 
-    /** Whether another process goes first. */
+    /** Tells whether another process goes first with these locks. */
     default boolean isBehind(List<LockName> names) {
         return false;
     }
 
-    /** These were really freed here. */
+    /** Notes that these locks were really freed here. */
     default void freed(List<LockName> names) {}
 
-    /** It rings no more. */
+    /** Ends the wake-ups, and waits for that until the given end at most. */
     void close(Deadline end);
 }

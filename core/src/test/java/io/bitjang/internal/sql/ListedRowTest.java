@@ -13,12 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class ListedTest {
+class ListedRowTest {
 
     @Test
     void as_json_every_row_is_an_array_of_type_id_secret_and_time() throws SQLException {
-        List<Listed> rows =
-                List.of(new Listed(LockName.of("order", "42"), "secret", 30_000_000), Listed.of(LockName.of("job")));
+        List<ListedRow> rows = List.of(
+                new ListedRow(LockName.of("order", "42"), "secret", 30_000_000), ListedRow.of(LockName.of("job")));
 
         assertThat(json(rows)).isEqualTo("[[\"order\",\"42\",\"secret\",30000000],[\"lock\",\"job\",\"\",0]]");
         assertThat(json(List.of())).isEqualTo("[]");
@@ -26,21 +26,22 @@ class ListedTest {
 
     @Test
     void as_json_what_would_end_a_text_or_is_not_allowed_in_one_is_escaped() throws SQLException {
-        assertThat(json(List.of(Listed.of(LockName.of("say \"hi\"", "back\\slash")))))
+        assertThat(json(List.of(ListedRow.of(LockName.of("say \"hi\"", "back\\slash")))))
                 .isEqualTo("[[\"say \\\"hi\\\"\",\"back\\\\slash\",\"\",0]]");
-        assertThat(json(List.of(Listed.of(LockName.of("a\nb\tc\r", "\u0001\u001fx")))))
+        assertThat(json(List.of(ListedRow.of(LockName.of("a\nb\tc\r", "\u0001\u001fx")))))
                 .isEqualTo("[[\"a\\u000ab\\u0009c\\u000d\",\"\\u0001\\u001fx\",\"\",0]]");
-        assertThat(json(List.of(Listed.of(LockName.of("é😀\u2028", "'/%_")))))
+        assertThat(json(List.of(ListedRow.of(LockName.of("é😀\u2028", "'/%_")))))
                 .isEqualTo("[[\"é😀\u2028\",\"'/%_\",\"\",0]]");
     }
 
     @Test
     void as_arrays_each_column_is_one() throws SQLException {
         List<Object> bound = new ArrayList<>();
-        List<Listed> rows = List.of(
-                new Listed(LockName.of("order", "42"), "one", 1), new Listed(LockName.of("order", "43"), "two", 2));
+        List<ListedRow> rows = List.of(
+                new ListedRow(LockName.of("order", "42"), "one", 1),
+                new ListedRow(LockName.of("order", "43"), "two", 2));
 
-        Listed.bind(Params.none(), false, rows)
+        ListedRow.bind(Params.none(), false, rows)
                 .bind(arrays(bound), ignoring(), List.of("types", "ids", "lockIds", "micros"));
 
         assertThat(bound)
@@ -51,14 +52,14 @@ class ListedTest {
                         new Long[] {1L, 2L});
     }
 
-    private static String json(List<Listed> rows) throws SQLException {
+    private static String json(List<ListedRow> rows) throws SQLException {
         List<String> bound = new ArrayList<>();
         PreparedStatement statement = proxy(PreparedStatement.class, (method, arguments) -> {
             if (method.equals("setString")) {
                 bound.add((String) arguments[1]);
             }
         });
-        Listed.bind(Params.none(), true, rows).bind(arrays(new ArrayList<>()), statement, List.of("rows"));
+        ListedRow.bind(Params.none(), true, rows).bind(arrays(new ArrayList<>()), statement, List.of("rows"));
         return bound.get(0);
     }
 

@@ -3,7 +3,6 @@ package io.bitjang.internal.session;
 
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.SessionLink;
-import io.bitjang.internal.time.Ticks;
 import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
@@ -14,24 +13,25 @@ import org.jspecify.annotations.Nullable;
  * Watches over the sessions: asks those that hold locks whether they live, which also keeps a firewall or the server from ending
  * them; gives up those that are silent; gives idle connections back to their pool. Thread-safe.
  */
-final class Watch {
+final class SessionMonitor {
 
     /** How often a session that holds locks is asked. */
     private static final Duration KEEP_ALIVE = Duration.ofMillis(400);
 
-    /** A session that does not answer for so long is given up, and its locks with it. */
+    /** How long a session may stay silent before it is given up, and its locks with it. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
     /** How long a connection that carries nothing is kept. */
     private static final Duration IDLE = Duration.ofSeconds(30);
 
-    private final Links links;
+    private final SessionConnections links;
     private final Turns turns;
     private final Workers workers;
     private final BiConsumer<SessionLink, @Nullable String> died;
     private final Alarm alarm;
 
-    Watch(Links links, Turns turns, Workers workers, BiConsumer<SessionLink, @Nullable String> died) {
+    SessionMonitor(
+            SessionConnections links, Turns turns, Workers workers, BiConsumer<SessionLink, @Nullable String> died) {
         this.links = links;
         this.turns = turns;
         this.workers = workers;
@@ -39,12 +39,12 @@ final class Watch {
         this.alarm = new Alarm(workers, this::look);
     }
 
-    /** Something is held from now on. */
+    /** Begins to look at the sessions, because one was opened or got a lock. */
     void begin() {
-        alarm.setTo(Ticks.now() + KEEP_ALIVE.toNanos());
+        alarm.setTo(workers.ticker().now() + KEEP_ALIVE.toNanos());
     }
 
-    /** On the thread that must not wait. */
+    /** Looks at all sessions, on the thread that must not wait. */
     private void look() {
         boolean any = false;
         boolean busy = false;
@@ -66,7 +66,7 @@ final class Watch {
             busy |= carries || !link.unanswered().isZero();
         }
         if (any) {
-            alarm.setTo(Ticks.now() + (busy ? KEEP_ALIVE : IDLE).toNanos());
+            alarm.setTo(workers.ticker().now() + (busy ? KEEP_ALIVE : IDLE).toNanos());
         }
     }
 

@@ -6,8 +6,8 @@ import io.bitjang.LockName;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticks;
-import io.bitjang.internal.work.Workers;
+import io.bitjang.internal.time.Ticker;
+import io.bitjang.internal.work.Log;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -18,16 +18,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bell where the database can block: processes that wait for the same lock stand in line for its gate, which is a session lock.
- * The one that has the gate tries for the lock, polls for it if need be, and keeps the gate for a moment once it
+ * Wakes those who wait where the database can block: processes that wait for the same lock stand in line for its gate, which is a
+ * session lock. The one that has the gate tries for the lock, polls for it if need be, and keeps the gate for a moment once it
  * has the lock; so the others sleep in the database, in the order of their arrival, until the lock is freed.
  *
- * <p>It serves one lock at a time, on a thread and a connection that exist only while someone waits or has just waited; the others
- * are left to another bell. It decides nothing: who loses a gate, or never gets to one, polls. Thread-safe.
+ * <p>The line serves one lock at a time, on a thread and a connection that exist only while someone waits or has just waited; the
+ * other locks are left to another source of wake-ups. The line decides nothing: a process that loses a gate, or never gets to
+ * one, polls. Thread-safe.
  */
-final class SessionGate implements Bell {
-
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
+final class ProcessLine implements WakeUps {
 
     /** How long the connection is kept when nobody waits. */
     private static final Duration LINGER = Duration.ofSeconds(3);
@@ -35,19 +34,20 @@ final class SessionGate implements Bell {
     /** How long the server is asked to wait at a time. */
     private static final Duration SLICE = Duration.ofSeconds(5);
 
-    /** When it has not answered for so long after that, the connection is cut. */
+    /** How long a statement may go without an answer before the connection is cut: a slice and two seconds more. */
     private static final Duration SILENCE = SLICE.plusSeconds(2);
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);
     private static final Duration PAUSE_AFTER_REFUSAL = Duration.ofHours(1);
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** A holder keeps the gate for two seconds at most: who waits longer than this may as well poll. */
+    /** How often a holder looks before it gives up the gate, after two seconds: anyone who waits longer may as well poll. */
     private static final int MOST_LOOKS = 20;
 
     private final LeaseEngine engine;
+    private final Ticker ticker;
     private final SessionStore store;
-    private final Bell others;
+    private final WakeUps others;
     private final AtomicBoolean running = new AtomicBoolean();
     private final AtomicReference<@Nullable LockName> next = new AtomicReference<>();
     private volatile @Nullable LockName last;
@@ -55,11 +55,15 @@ final class SessionGate implements Bell {
     private volatile @Nullable LockName passedFor;
     private volatile @Nullable SessionLink link;
     private volatile @Nullable Thread thread;
-    private volatile Deadline retry = Deadline.in(Duration.ZERO);
     private volatile boolean closed;
 
-    SessionGate(LeaseEngine engine, SessionStore store, Bell others) {
+    /** Until when nobody stands in line after a failure; a test does not wait for that. */
+    volatile Deadline retry;
+
+    ProcessLine(LeaseEngine engine, SessionStore store, WakeUps others) {
         this.engine = engine;
+        this.ticker = engine.ticker;
+        this.retry = ticker.in(Duration.ZERO);
         this.store = store;
         this.others = others;
     }
@@ -72,7 +76,7 @@ final class SessionGate implements Bell {
         }
         boolean mayStand = names.size() == 1 && !closed && retry.passed() && standsFor == null && passedFor == null;
         if (!mayStand || !next.compareAndSet(null, name) && !name.equals(next.get())) {
-            // also for the first in line: whoever has the lock may never have stood in it
+            // also for the first in line: whoever has the lock may never have stood in line
             others.want(names);
             return false;
         }
@@ -83,9 +87,9 @@ final class SessionGate implements Bell {
 
     private void begin() {
         if (running.compareAndSet(false, true)) {
-            thread = Workers.start("bitjang-gate", this::run);
+            thread = engine.workers.start("bitjang-gate", this::run);
             if (thread == null) {
-                retry = Deadline.in(PAUSE_AFTER_FAILURE);
+                retry = ticker.in(PAUSE_AFTER_FAILURE);
                 next.set(null);
                 running.set(false);
             }
@@ -146,20 +150,24 @@ final class SessionGate implements Bell {
             open = store.connect();
             link = open;
             store.open(open);
-            Deadline end = Deadline.in(LINGER);
+            Deadline end = ticker.in(LINGER);
             while (!closed && !end.passed()) {
                 LockName name = next.getAndSet(null);
                 if (name == null) {
-                    Ticks.park(LOOK_NANOS);
+                    ticker.park(LOOK_NANOS);
                 } else {
                     standFor(name, open);
-                    end = Deadline.in(LINGER);
+                    end = ticker.in(LINGER);
                 }
             }
         } catch (RuntimeException e) {
-            retry = Deadline.in(e instanceof LockException ? PAUSE_AFTER_REFUSAL : PAUSE_AFTER_FAILURE);
-            System.Logger.Level level = closed ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING;
-            LOG.log(level, "Locks are polled for, without a line: " + e.getMessage());
+            retry = ticker.in(e instanceof LockException ? PAUSE_AFTER_REFUSAL : PAUSE_AFTER_FAILURE);
+            String what = "Locks are polled for, without a line: " + e.getMessage();
+            if (closed) {
+                Log.debug(what);
+            } else {
+                Log.warn(what);
+            }
         } finally {
             link = null;
             standsFor = null;
@@ -172,7 +180,7 @@ final class SessionGate implements Bell {
         }
     }
 
-    /** Whoever came while the thread was about to end has found it running. */
+    /** Starts the thread again for those who came while it was about to end, and found it running. */
     private void goOn() {
         if (closed || !retry.passed()) {
             next.set(null);
@@ -200,7 +208,7 @@ final class SessionGate implements Bell {
         while (!closed
                 && name.equals(passedFor)
                 && (engine.holds(List.of(name)) ? looks++ < MOST_LOOKS : engine.waits(name))) {
-            Ticks.park(LOOK_NANOS);
+            ticker.park(LOOK_NANOS);
         }
         passedFor = null;
         open.release(key);

@@ -11,23 +11,22 @@ import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Statements on one open connection. Not thread-safe. */
-public final class Session {
+/** Runs statements on one open connection. Not thread-safe. */
+public final class Statements {
 
     /** Reads the row that the result set stands on. */
     public interface RowReader<T> {
-        /** Reads it. */
+        /** Reads the row. */
         T read(ResultSet row) throws SQLException;
     }
 
     private final Connection connection;
     private final Dialect dialect;
 
-    Session(Connection connection, Dialect dialect) {
+    Statements(Connection connection, Dialect dialect) {
         this.connection = connection;
         this.dialect = dialect;
     }
@@ -41,7 +40,7 @@ public final class Session {
         }
     }
 
-    /** Commits it: what a standby did not confirm is told here, not by the statement. */
+    /** Commits the transaction: what a standby did not confirm is told here, not by the statement. */
     void commit() throws SQLException {
         if (dialect.warnsWhenNotReplicated()) {
             connection.clearWarnings();
@@ -66,11 +65,6 @@ public final class Session {
             requireReplicated(statement.getWarnings());
             return result;
         }
-    }
-
-    /** The row of a lock, if there is one. */
-    Optional<LockRow> row(Sql sql, Params params) throws SQLException {
-        return query(sql, params, LockRow::read).stream().findFirst();
     }
 
     /** Runs a statement that answers with the number of changed rows. */
@@ -98,8 +92,8 @@ public final class Session {
     }
 
     /**
-     * PostgreSQL with synchronous standbys answers a cancelled wait for them with success and the warning 01000: the change may
-     * be lost at a failover, so it counts as an answer that never came.
+     * Refuses a change that no standby has confirmed: PostgreSQL with synchronous standbys answers a cancelled wait for them with
+     * success and the warning 01000: the change may be lost at a failover, so it counts as an answer that never came.
      */
     private void requireReplicated(@Nullable SQLWarning warning) throws SQLException {
         if (dialect.warnsWhenNotReplicated() && warning != null && "01000".equals(warning.getSQLState())) {

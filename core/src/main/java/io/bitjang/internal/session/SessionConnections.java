@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Which connections carry the locks: one is shared by all attempts that don't wait, and carries many locks; a few wait, each for
  * one lock, and then carry that one. Where a session can't hold many locks, each has a connection of its own. Thread-safe.
  */
-final class Links extends Locked {
+final class SessionConnections extends Locked {
 
     private final SessionStore store;
     private final int waitingMost;
@@ -33,13 +33,13 @@ final class Links extends Locked {
     private int waitingOpen;
     private boolean closed;
 
-    Links(SessionStore store, int waitingMost, Runnable watch) {
+    SessionConnections(SessionStore store, int waitingMost, Runnable watch) {
         this.store = store;
         this.watch = watch;
         this.waitingMost = waitingMost;
     }
 
-    /** A connection for an attempt that does not wait. */
+    /** Returns a connection for an attempt that does not wait. */
     SessionLink forAttempt() {
         if (!store.shares()) {
             return opened();
@@ -58,7 +58,7 @@ final class Links extends Locked {
         }
     }
 
-    /** A connection that may wait for one lock; null if all are taken. */
+    /** Returns a connection that may wait for one lock; null if all are taken. */
     @Nullable
     SessionLink forWaiting() {
         @Nullable
@@ -88,7 +88,7 @@ final class Links extends Locked {
         }
     }
 
-    /** It is watched before anything is asked on it. */
+    /** Opens a connection, which is watched before anything is asked on it. */
     private SessionLink opened() {
         SessionLink link = store.connect();
         if (!locked(() -> !closed && all.add(link))) {
@@ -109,7 +109,7 @@ final class Links extends Locked {
         }
     }
 
-    /** A connection carries no lock now. */
+    /** Takes back a connection that carries no lock now. */
     void unused(SessionLink link) {
         boolean close = locked(() -> {
             if (link == shared || !all.contains(link)) {
@@ -128,7 +128,7 @@ final class Links extends Locked {
         }
     }
 
-    /** Whether it is one of those that wait. */
+    /** Tells whether a connection is one of those that wait, or that carry the one lock they waited for. */
     boolean isWaiting(SessionLink link) {
         return locked(() -> waiting.contains(link));
     }
@@ -152,7 +152,7 @@ final class Links extends Locked {
         return locked(() -> new ArrayList<>(all));
     }
 
-    /** No more are opened. */
+    /** Lets no more connections be opened. */
     void close() {
         locked(() -> closed = true);
     }

@@ -6,33 +6,33 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * One row of a statement for many.
+ * One row of a statement for many rows.
  *
  * @param name the lock
  * @param secret the random part of its grant; empty where it does not matter
  * @param micros how long to renew it; 0 where it does not matter
  */
-public record Listed(LockName name, String secret, long micros) {
+public record ListedRow(LockName name, String secret, long micros) {
 
-    /** Just the name. */
-    public static Listed of(LockName name) {
-        return new Listed(name, "", 0);
+    /** Makes a row that is just a name. */
+    public static ListedRow of(LockName name) {
+        return new ListedRow(name, "", 0);
     }
 
     /** Binds the rows as the dialect's {@code listedRows()} wants them. */
-    static Params bind(Params params, boolean json, List<Listed> rows) {
+    static Params bind(Params params, boolean json, List<ListedRow> rows) {
         if (json) {
             return params.set("rows", json(rows));
         }
         return params.set("types", rows.stream().map(r -> r.name.type()).toArray(String[]::new))
                 .set("ids", rows.stream().map(r -> r.name.id()).toArray(String[]::new))
-                .set("lockIds", rows.stream().map(Listed::secret).toArray(String[]::new))
-                .set("micros", rows.stream().map(Listed::micros).toArray(Long[]::new));
+                .set("lockIds", rows.stream().map(ListedRow::secret).toArray(String[]::new))
+                .set("micros", rows.stream().map(ListedRow::micros).toArray(Long[]::new));
     }
 
-    private static String json(List<Listed> rows) {
+    private static String json(List<ListedRow> rows) {
         StringBuilder out = new StringBuilder("[");
-        for (Listed row : rows) {
+        for (ListedRow row : rows) {
             out.append(out.length() == 1 ? "[" : ",[");
             quote(out, row.name.type());
             out.append(',');

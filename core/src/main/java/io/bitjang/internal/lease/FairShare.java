@@ -1,36 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.lease;
 
-import io.bitjang.internal.time.Ticks;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Locked;
 import java.time.Duration;
 
 /**
- * This process's turn with a lock that others want too: how long it may hand the lock on among its own threads, and how long it
- * stands back afterwards. It outlives a moment in which nobody here happens to wait. {@code lock} guards everything; nothing is
- * called under it. Thread-safe.
+ * This process's fair share of a lock that others want too: how long it may hand the lock on among its own threads, and how long
+ * it stands back afterwards. The share outlives a moment in which nobody here happens to wait. {@code lock} guards everything;
+ * nothing is called under it. Thread-safe.
  */
-final class Turn extends Locked {
+final class FairShare extends Locked {
 
-    /** Many hand-overs are too many, unless they are so fast that hardly any time has passed. */
+    /** The most hand-overs of a share, unless they are so fast that hardly any time has passed. */
     private static final int LONGEST = 50;
 
-    private static final long SHORT_NANOS = Run.LONGEST.toNanos();
+    private static final long SHORT_NANOS = FenceReserve.LONGEST.toNanos();
     private static final long LONGEST_NANOS = Duration.ofMillis(100).toNanos();
 
-    /** What is known about the others is worth nothing after this. */
+    /** How long it is remembered that others want the lock; after this time it is worth nothing. */
     private static final long MEMORY_NANOS = Duration.ofMillis(250).toNanos();
 
     private int handOvers;
-    private long began = Ticks.now();
-    private long lastUsed = began;
-    private long standBackUntil = began;
+    private final Ticker ticker;
+    private long began;
+    private long lastUsed;
+    private long standBackUntil;
     private boolean wanted;
 
-    /** The database has granted the lock. */
+    FairShare(Ticker ticker) {
+        this.ticker = ticker;
+        this.began = ticker.now();
+        this.lastUsed = began;
+        this.standBackUntil = began;
+    }
+
+    /** Notes that the database has granted the lock to this process. */
     void granted(boolean wantedByOthers) {
         locked(() -> {
-            long now = Ticks.now();
+            long now = ticker.now();
             if (wantedByOthers && !wanted || now - lastUsed > SHORT_NANOS) {
                 begin(now, wantedByOthers);
             }
@@ -38,10 +46,10 @@ final class Turn extends Locked {
         });
     }
 
-    /** Whether the lock may go to the next one here. */
+    /** Tells whether the lock may go to the next waiter of this process. */
     boolean goesOn(boolean otherQueues) {
         return locked(() -> {
-            lastUsed = Ticks.now();
+            lastUsed = ticker.now();
             if (otherQueues && !wanted) {
                 begin(lastUsed, true);
             }
@@ -51,21 +59,24 @@ final class Turn extends Locked {
         });
     }
 
-    /** It went to the next one here. Once waited for, it is so until the turn ends: the others mark it seldom. */
+    /** Notes that the lock went to the next waiter here. Others that want it count until the share ends: they mark it seldom. */
     void handedOver(boolean wantedByOthers) {
         locked(() -> {
             if (!wanted && wantedByOthers) {
                 // only from now on is there anyone to be fair to
-                begin(Ticks.now(), true);
+                begin(ticker.now(), true);
             }
             return handOvers++;
         });
     }
 
-    /** The lock was really freed: after more than a moment of it, the others go first. Answers when this process may try again. */
+    /**
+     * Notes that the lock was really freed: after more than a moment of it, the others go first. Returns when this process may
+     * try again.
+     */
     long freed(boolean othersWait, boolean always, long standBackNanos) {
         return locked(() -> {
-            long now = Ticks.now();
+            long now = ticker.now();
             lastUsed = now;
             wanted |= othersWait;
             boolean yields = always || wanted && now - began > SHORT_NANOS;
@@ -76,28 +87,28 @@ final class Turn extends Locked {
         });
     }
 
-    /** Starts this process's turn: it may try at once. */
+    /** Ends the standing back, because this process's turn has come: it may try at once. */
     void comes() {
-        locked(() -> standBackUntil = Ticks.now());
+        locked(() -> standBackUntil = ticker.now());
     }
 
     boolean standsBack() {
-        return locked(() -> standBackUntil - Ticks.now() > 0);
+        return locked(() -> standBackUntil - ticker.now() > 0);
     }
 
-    /** The time, or the end of the standing back if that is later. */
+    /** Returns the given time, or the end of the standing back if that is later. */
     long notBefore(long at) {
         return locked(() -> standsBack() && standBackUntil - at > 0 ? standBackUntil : at);
     }
 
-    /** The time, or the end of the standing back if that is sooner. */
+    /** Returns the given time, or the end of the standing back if that is sooner. */
     long ifStandingBack(long at) {
         return locked(() -> standsBack() && standBackUntil - at < 0 ? standBackUntil : at);
     }
 
-    /** Whether nothing is lost if it is forgotten. */
+    /** Tells whether this share may be forgotten without losing anything. */
     boolean isOver() {
-        return locked(() -> !standsBack() && (!wanted || Ticks.now() - lastUsed > MEMORY_NANOS));
+        return locked(() -> !standsBack() && (!wanted || ticker.now() - lastUsed > MEMORY_NANOS));
     }
 
     private void begin(long now, boolean contended) {

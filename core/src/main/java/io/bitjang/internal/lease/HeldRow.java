@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import io.bitjang.LockingFailException;
+import io.bitjang.NoLockException;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.sql.GrantKey;
+import io.bitjang.internal.sql.LockRow;
+import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.Plan;
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticker;
+import java.time.Duration;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Changes rows whose locks the caller holds. An update that changed nothing has two reasons, which a read tells apart: the lock
+ * is gone, or its row is locked by a transaction right now. Thread-safe.
+ */
+final class HeldRow {
+
+    /** How long a caller waits for a transaction that has the row locked. */
+    private static final Duration BUDGET = Duration.ofSeconds(1);
+
+    /**
+     * What came of a change of the row.
+     *
+     * @param answer the update's number, if it was made
+     * @param gone why the lock is not held any more, if so; if neither, the row stayed locked
+     * @param row the row that tells it, if there is one
+     */
+    record Result(
+            OptionalLong answer,
+            @Nullable String gone,
+            @Nullable LockRow row) {}
+
+    private final Ticker ticker;
+    private final LockStore store;
+
+    HeldRow(Ticker ticker, LockStore store) {
+        this.ticker = ticker;
+        this.store = store;
+    }
+
+    /**
+     * Changes the row, waiting up to {@code patience} while it is locked. An interrupt from before does not end that: what is
+     * held must be given back all the same.
+     */
+    Plan<Result> attempt(GrantKey key, boolean lapsedToo, Duration patience, Plan<OptionalLong> update) {
+        return Plan.later(() -> attempt(key, lapsedToo, ticker.in(patience), update))
+                .deaf();
+    }
+
+    private Plan<Result> attempt(GrantKey key, boolean lapsedToo, Deadline budget, Plan<OptionalLong> update) {
+        return update.ifFailed(HeldRow::lockedAsNothing)
+                .then(answer -> answer.isPresent()
+                        ? Plan.of(new Result(answer, null, null))
+                        : store.read(key.name()).then(row -> {
+                            @Nullable String gone = whyGone(row.orElse(null), key);
+                            boolean lapsed = row.isPresent() && row.get().isOf(key.secret());
+                            if (gone != null && !(lapsedToo && lapsed)) {
+                                return Plan.of(new Result(answer, gone, row.orElse(null)));
+                            }
+                            return budget.passed()
+                                    ? Plan.of(new Result(answer, null, null))
+                                    : new Plan.Pause(4)
+                                            .then(paused -> paused
+                                                    ? attempt(key, lapsedToo, budget, update)
+                                                    : Plan.of(new Result(answer, null, null)));
+                        }));
+    }
+
+    /** Changes the row and returns the update's number, or throws the reason why it could not. */
+    Plan<Long> change(GrantKey key, String what, boolean lapsedToo, Plan<OptionalLong> update) {
+        return attempt(key, lapsedToo, BUDGET, update).map(result -> {
+            if (result.gone != null) {
+                throw notHeld(key, result.gone, result.row);
+            }
+            return result.answer.orElseThrow(() -> stayedLocked(key, what));
+        });
+    }
+
+    static NoLockException notHeld(GrantKey key, String why, @Nullable LockRow row) {
+        String message = key.name() + " is not held any more (fence " + key.fence() + "): " + why;
+        return new NoLockException(key.name(), message, row == null ? null : row.takenAwayFrom(key), null);
+    }
+
+    static LockingFailException stayedLocked(GrantKey key, String what) {
+        return new LockingFailException(
+                key.name(), key.name() + " could not be " + what + ": its row is locked by an open transaction", null);
+    }
+
+    /** Says why a lock is not held under this key any more; null if it is. */
+    static @Nullable String whyGone(@Nullable LockRow row, GrantKey key) {
+        if (row == null) {
+            return "its row is gone";
+        }
+        if (row.isOf(key.secret())) {
+            return row.held() ? null : "it expired";
+        }
+        if (row.covers(key.fence())) {
+            return row.forced() != null ? "it was taken away by " + row.forced() : "it was released";
+        }
+        return row.held() ? "it was taken by " + row.owner() + " (fence " + row.fence() + ")" : "another had it since";
+    }
+
+    private static Plan<OptionalLong> lockedAsNothing(DatabaseException e) {
+        return e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT
+                ? Plan.of(OptionalLong.empty())
+                : Plan.failed(e);
+    }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import java.util.List;
+
+/** The flaws that the simulation must find. */
+final class Mutants {
+
+    static final List<Mutant> ALL = List.of(
+            new Mutant(
+                    "an attempt stays under way for ever",
+                    "lease.WaitQueue",
+                    "attempting = false;\n            again = false;",
+                    "again = false;"),
+            new Mutant(
+                    "no poll follows the first",
+                    "lease.WaitQueues",
+                    "queues.values().forEach(this::cleanUpOrSchedule);",
+                    ""),
+            new Mutant("polling stays under way for ever", "lease.WaitQueues", "polling.set(false);", ""),
+            new Mutant(
+                    "the next look is far in the future",
+                    "lease.WaitQueue",
+                    "return nextPoll = share.ifStandingBack(ticker.now() + wait);",
+                    "return nextPoll = share.ifStandingBack(ticker.now() + 1000 * wait);"),
+            new Mutant(
+                    "a process stands back for ever",
+                    "lease.FairShare",
+                    "return standBackUntil = now + (yields ? standBackNanos : 0);",
+                    "return standBackUntil = now + (yields ? 1000 * standBackNanos : 0);"),
+            new Mutant(
+                    "a failed attempt is not followed by another",
+                    "lease.WaitQueues",
+                    "attempt(queue);\n            } else {\n                cleanUpOrSchedule(queue);\n            }",
+                    "attempt(queue);\n            }"),
+            new Mutant(
+                    "a lease is counted from the answer",
+                    "lease.LeaseEngine",
+                    "long deadline = outcome.sentAt().ticks() + request",
+                    "long deadline = ticker.now() + request"),
+            new Mutant(
+                    "a renewal is counted from the answer",
+                    "lease.Renewer",
+                    "boolean newest = lease.confirm(sentAt, TimeUnit",
+                    "boolean newest = lease.confirm(ticker.clocks(), TimeUnit"),
+            new Mutant(
+                    "a renewal is always believed to have worked",
+                    "lease.Renewer",
+                    ".then(renewed -> renewed == rowsOf(batch) ? confirmed(batch, sentAt) : inspect(batch))",
+                    ".then(renewed -> confirmed(batch, sentAt))"),
+            new Mutant(
+                    "a row that was skipped counts as renewed",
+                    "lease.Renewer",
+                    "if (least.toNanos() > asked / 4 * 3) {\n            confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));",
+                    "if (least.toNanos() > 0) {\n            confirmed(lease, sentAt, micros(lease, sentAt.ticks()));"),
+            new Mutant(
+                    "an inspection does not look at the secret",
+                    "lease.HeldRow",
+                    "if (row.isOf(key.secret())) {\n            return row.held()",
+                    "if (row.lockId() != null) {\n            return row.held()"),
+            new Mutant(
+                    "an attempt without an answer counts as granted",
+                    "lease.Attempts",
+                    ".then(found -> found.granted() ? Plan.of(new Outcome(found, sentAt)) : again(e));",
+                    ".then(found -> Plan.of(new Outcome(found.granted() ? found : new ClaimResult(claim.secret(), 1, false, false, false, null), sentAt)));"),
+            new Mutant(
+                    "a hand-over is counted from the answer",
+                    "lease.Releases",
+                    "return engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt))",
+                    "return engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, engine.ticker.clocks()))"),
+            new Mutant("a fence is used again", "lease.FenceReserve", "return ++fence;", "return fence;"),
+            new Mutant(
+                    "a loss is told twice",
+                    "lease.LeaseHandle",
+                    "engine.lost(this, reason, telling);",
+                    "engine.lost(this, reason, telling);\n            engine.lost(this, reason, telling);"),
+            new Mutant(
+                    "a waiter who left keeps the lease",
+                    "lease.WaitQueues",
+                    "return first.serve(lease)\n                ? Plan.of(true)",
+                    "return first.serve(lease) || true\n                ? Plan.of(true)"),
+            new Mutant(
+                    "a waiter who left keeps the lease that is handed over",
+                    "lease.Releases",
+                    "return next.serve(handed) ? Plan.of(true)",
+                    "return next.serve(handed) || true ? Plan.of(true)"),
+            new Mutant(
+                    "a lock is released by name",
+                    "lease.Releases",
+                    "store.release(name, lease.key().secret(), engine.waits(name))))",
+                    "store.read(name).then(row -> store.release(name, row.map(each -> String.valueOf(each.lockId())).orElse(\"\"), engine.waits(name)))))"));
+
+    /** Flaws that it does not see yet. */
+    static final List<Mutant> UNSEEN = List.of(
+            new Mutant(
+                    "a lock that is given back wakes nobody",
+                    "lease.WaitQueues",
+                    "remember(names, share);\n        }\n        kick(names);",
+                    "remember(names, share);\n        }"),
+            new Mutant(
+                    "a lost lease wakes nobody",
+                    "lease.LeaseEngine",
+                    "workers.execute(() -> waiting.kick(lease.names()));",
+                    ""),
+            new Mutant(
+                    "a late release wakes nobody",
+                    "lease.LateReleases",
+                    "entries.remove(entry.secret);\n        freed.accept(entry.names);",
+                    "entries.remove(entry.secret);"),
+            new Mutant("news during an attempt is forgotten", "lease.WaitQueue", "again |= attempting;", ""),
+            new Mutant(
+                    "a queue that attempts is retired",
+                    "lease.WaitQueue",
+                    "waiters.isEmpty() && !attempting;",
+                    "waiters.isEmpty();"),
+            new Mutant(
+                    "the end of the holder's lease is not looked at",
+                    "lease.WaitQueue",
+                    "Math.min(Math.max(interval, atLeastNanos), Math.max(holderEndsNanos, 1_000_000))",
+                    "Math.max(interval, atLeastNanos)"),
+            new Mutant(
+                    "who comes while the lock is held here is not seen",
+                    "lease.LeaseEngine",
+                    "return lease != null && lease.active() && lease.names().equals(names);",
+                    "return lease != null;"),
+            new Mutant(
+                    "a row that is locked counts as lost",
+                    "lease.HeldRow",
+                    "return row.held() ? null : \"it expired\";",
+                    "return \"it expired\";"),
+            new Mutant(
+                    "an attempt without an answer counts as refused",
+                    "lease.Attempts",
+                    "case UNKNOWN ->\n                    resolve(names, claim, e)",
+                    "case UNKNOWN -> tries > 0 ? refused(sentAt) : resolve(names, claim, e)"),
+            new Mutant(
+                    "an attempt that was not found is not released later",
+                    "lease.Attempts",
+                    "if (!found.granted()) {\n                        late.add(names, claim.secret(), claim.micros());",
+                    "if (!found.granted()) {"),
+            new Mutant(
+                    "an attempt that could not be found out about is not released later",
+                    "lease.Attempts",
+                    "cause.addSuppressed(e);\n                    late.add(names, claim.secret(), claim.micros());",
+                    "cause.addSuppressed(e);"),
+            new Mutant(
+                    "a hand-over without an answer is not released later",
+                    "lease.Releases",
+                    "late.add(lease.names(), claim.secret(), claim.micros());\n                        return ClaimResult.refused(null);",
+                    "return ClaimResult.refused(null);"),
+            new Mutant(
+                    "a hand-over of nothing counts as done",
+                    "lease.Releases",
+                    "if (!answer.granted()) {\n                return Plan.of(false);",
+                    "if (!answer.granted()) {\n                return Plan.of(true);"),
+            new Mutant(
+                    "the next in line gets the lock in spite of a share that is used up",
+                    "lease.FairShare",
+                    "return !wanted || !isLong;",
+                    "return true;"),
+            new Mutant("a lease passes on after the host slept", "lease.Releases", "&& !lease.mayHaveSlept()", ""),
+            new Mutant(
+                    "a lease passes on after its reserve has ended",
+                    "lease.FenceReserve",
+                    "return fence < last && now - until < 0;",
+                    "return fence < last;"),
+            new Mutant(
+                    "a lease that passes on is counted anew",
+                    "lease.LeaseEngine",
+                    "ticker.clocks(), from.deadline());",
+                    "ticker.clocks(), ticker.now() + request.duration().toNanos());"),
+            new Mutant(
+                    "fences are used that were not set aside",
+                    "lease.Request",
+                    "return new Claim(secret, owner, Limits.micros(duration), note, again, reserve);",
+                    "return new Claim(secret, owner, Limits.micros(duration), note, again, 0);"),
+            new Mutant(
+                    "the table is not told who has the lock",
+                    "lease.Releases",
+                    "first.joins(run);\n        settleSoon(run, null);",
+                    "first.joins(run);"),
+            new Mutant(
+                    "the table is told only once who has the lock",
+                    "lease.Releases",
+                    "settleSoon(run, active ? null : lease);",
+                    ""),
+            new Mutant(
+                    "a lease goes on passing on while the table is told", "lease.Releases", "lease.leavesRun();", ""),
+            new Mutant(
+                    "a loss is not told",
+                    "lease.LeaseEngine",
+                    "telling.execute(() -> events.tell(\n                Kind.LOST, lease.names(), lease.fence(), lease.request().owner(), reason));",
+                    ""),
+            new Mutant(
+                    "a lease that was given back is lost later",
+                    "lease.LeaseHandle",
+                    "return state != State.LOST && state != State.RELEASED;",
+                    "return state != State.LOST;"),
+            new Mutant(
+                    "the timer does not notice the end of a lease",
+                    "lease.Renewer",
+                    "lease.expireIfDue(news -> toTell.add(workers, news));",
+                    ""),
+            new Mutant(
+                    "a lost lease of several names leaves the others taken",
+                    "lease.LeaseEngine",
+                    "if (lease.names().size() > 1) {",
+                    "if (lease.names().size() > 2) {"),
+            new Mutant(
+                    "an expired lease that was prolonged after all stays taken",
+                    "lease.LeaseHandle",
+                    "engine.releaseLater(this);",
+                    ""),
+            new Mutant(
+                    "a renewal that failed is under way for ever", "lease.Renewer", "underWay.removeAll(batch);", ""),
+            new Mutant(
+                    "a lease is not renewed again after a failure",
+                    "lease.Renewer",
+                    "schedule(lease, ticker.now() + Math.max(SOON, third(lease) / 6));",
+                    "schedule(lease, lease.deadline());"),
+            new Mutant(
+                    "a lease is renewed once only",
+                    "lease.Renewer",
+                    "schedule(lease, last ? lease.deadline() : sentAt.ticks() + third(lease));",
+                    "schedule(lease, lease.deadline());"),
+            new Mutant(
+                    "a lease that was given back is renewed",
+                    "lease.LeaseEngine",
+                    "Plan<@Nullable Void> release(LeaseHandle lease) {\n        renewer.remove(lease);",
+                    "Plan<@Nullable Void> release(LeaseHandle lease) {"),
+            new Mutant(
+                    "a release that failed is not put off",
+                    "lease.Releases",
+                    "putOff(lease, notFreeBefore, e.getMessage());",
+                    ""),
+            new Mutant(
+                    "late releases give up at the first failure",
+                    "lease.LateReleases",
+                    "if (!entries.isEmpty()) {\n                    alarm.setTo",
+                    "if (failure == null && Boolean.TRUE.equals(answered) && !entries.isEmpty()) {\n                    alarm.setTo"),
+            new Mutant(
+                    "late releases are tried once",
+                    "lease.LateReleases",
+                    ".filter(entry -> entry.until.passed())",
+                    ".filter(entry -> true)"),
+            new Mutant("late releases run once", "lease.LateReleases", "running.set(false);", ""),
+            new Mutant(
+                    "a late release is done when the row is locked",
+                    "lease.LateReleases",
+                    "return row != null && row.isOf(entry.secret);",
+                    "return false;"),
+            new Mutant(
+                    "what became of an attempt is read without a write",
+                    "sql.LockStore",
+                    "return number(sql.probe, Params.of(name))\n",
+                    "return Plan.of(OptionalLong.of(1))\n"));
+
+    private Mutants() {}
+}

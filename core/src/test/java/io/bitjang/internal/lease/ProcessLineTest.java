@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.bitjang.LockName;
+import io.bitjang.internal.dialect.Dialects;
+import io.bitjang.internal.sql.SessionStore;
+import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticker;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The line on H2, where no engine has one: to stand in it, a session lock is enough. */
+class ProcessLineTest extends OnEngine {
+
+    private static final List<LockName> FIRST = List.of(JOB);
+    private static final List<LockName> NEXT = List.of(LockName.of("next"));
+
+    private ProcessLine gate;
+
+    @BeforeEach
+    void line() {
+        DataSource source = seen.dataSource();
+        SessionStore store =
+                new SessionStore(Ticker.SYSTEM, source, source, Dialects.detect(source), new Tables(null, "bitjang_"));
+        gate = new ProcessLine(engine, store, new Silent());
+        closing(() -> gate.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+        closing(seen::up);
+    }
+
+    @Test
+    void name_whose_line_fails_keeps_no_other_name_from_standing_in_line() throws Exception {
+        seen.before(sql -> {
+            if (isTheGates(Thread.currentThread())) {
+                throw new SQLException("The connection broke", "08006");
+            }
+        });
+        assertThat(gate.want(FIRST)).isTrue();
+        eventually(
+                "its thread has ended",
+                () -> Thread.getAllStackTraces().keySet().stream().noneMatch(ProcessLineTest::isTheGates));
+        assertThat(gate.want(NEXT)).as("while it pauses after the failure").isFalse();
+
+        seen.up();
+        gate.retry = Ticker.SYSTEM.in(Duration.ZERO);
+
+        assertThat(gate.want(NEXT)).isTrue();
+        eventually("it stood in line", () -> gate.keepsOrder(NEXT));
+    }
+
+    private static boolean isTheGates(Thread thread) {
+        return thread.getName().equals("bitjang-gate");
+    }
+
+    /** Never rings. */
+    private static final class Silent implements WakeUps {
+
+        @Override
+        public boolean want(List<LockName> names) {
+            return false;
+        }
+
+        @Override
+        public boolean willRing(List<LockName> names) {
+            return false;
+        }
+
+        @Override
+        public void close(Deadline end) {}
+    }
+}

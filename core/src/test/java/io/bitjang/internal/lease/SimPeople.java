@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import io.bitjang.Lease;
+import io.bitjang.LockName;
+import io.bitjang.NoLockException;
+import io.bitjang.Wait;
+import io.bitjang.internal.sql.Plan;
+import io.bitjang.internal.sql.SimTable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Those who want locks in the simulated world, hold them, guard a transaction with them and give them back. Not thread-safe. */
+final class SimPeople {
+
+    /** A lease, as whoever got it sees it. */
+    static final class Held {
+        final SimProcess process;
+        final LeaseHandle lease;
+        SimTable.@Nullable Transaction guarded;
+
+        Held(SimProcess process, LeaseHandle lease) {
+            this.process = process;
+            this.lease = lease;
+        }
+    }
+
+    final List<Held> held = new ArrayList<>();
+    int waiting;
+    int served;
+
+    private final SimWorld world;
+
+    SimPeople(SimWorld world) {
+        this.world = world;
+    }
+
+    void act(SimProcess process) {
+        if (!world.faults) {
+            return;
+        }
+        LockName name = SimWorld.NAMES.get(world.choices.onceIn(4) ? 1 : 0);
+        Request request = Request.of("node-" + process.number, SimWorld.LEASE, null);
+        request = world.choices.onceIn(3) ? request : request.asUnseen();
+        List<LockName> names = world.choices.onceIn(10) ? SimWorld.NAMES : List.of(name);
+        Wait wait = world.choices.onceIn(6)
+                ? Wait.none()
+                : world.choices.onceIn(3) ? Wait.forever() : Wait.upTo(Duration.ofSeconds(2));
+        waiting++;
+        process.waiting++;
+        world.log(process, "wants " + names + " " + wait);
+        CompletableFuture<Lease> promise = process.engine.acquireAsync(names, request, wait);
+        promise.whenComplete((lease, reason) -> {
+            waiting--;
+            process.waiting--;
+            if (lease == null) {
+                world.log(process, "did not get " + names + ": " + reason.getMessage());
+                again(process);
+                return;
+            }
+            served++;
+            Held mine = new Held(process, (LeaseHandle) lease);
+            held.add(mine);
+            world.log(process, "got " + lease);
+            world.at(
+                    (world.choices.onceIn(2) ? world.choices.below(8) * 20_000_000L : 1_000_000L)
+                            + (world.choices.onceIn(12) ? 2 * SimWorld.LEASE.toNanos() : 0),
+                    process,
+                    () -> work(mine));
+        });
+    }
+
+    private void again(SimProcess process) {
+        world.at(world.choices.below(10) * 10_000_000L, process, () -> act(process));
+    }
+
+    /** A transaction that is guarded, perhaps; then the lease is closed. */
+    private void work(Held mine) {
+        if (mine.lease.request().unseen() || !world.choices.onceIn(2)) {
+            close(mine);
+            return;
+        }
+        SimTable.Transaction transaction = world.table.begin();
+        mine.guarded = transaction;
+        guard(mine, transaction, 100);
+    }
+
+    private void guard(Held mine, SimTable.Transaction transaction, int tries) {
+        LockName name = mine.lease.name();
+        boolean pinned;
+        try {
+            pinned = world.table.pin(
+                    transaction, mine.process.store, name, mine.lease.key().secret());
+        } catch (SimTable.Blocked blocked) {
+            if (tries > 0) {
+                world.at(2_000_000L, null, () -> guard(mine, transaction, tries - 1));
+                return;
+            }
+            pinned = false;
+        }
+        if (!pinned) {
+            transaction.rollback();
+            mine.guarded = null;
+            world.at(0, mine.process, () -> close(mine));
+            return;
+        }
+        world.log(mine.process, "guards " + mine.lease);
+        // the commit is on its way, whatever becomes of the process
+        long late = world.choices.onceIn(6) ? 2 * SimWorld.LEASE.toNanos() : world.choices.below(10) * 5_000_000L;
+        world.at(late, null, () -> {
+            if (world.choices.onceIn(5)) {
+                transaction.rollback();
+            } else {
+                commit(mine, transaction);
+            }
+            mine.guarded = null;
+            world.at(0, mine.process, () -> close(mine));
+        });
+    }
+
+    private void commit(Held mine, SimTable.Transaction transaction) {
+        LockName name = mine.lease.name();
+        SimTable.Row row = world.table.row(name);
+        long fence = mine.lease.fence();
+        // its own process may have given it back past the pin, where a pin lets that through: nobody else has it
+        boolean own = row != null
+                && (mine.lease.key().secret().equals(row.lockId) || row.lockId == null && row.forced == null)
+                && row.fence <= fence
+                && fence <= row.fence + row.reserved;
+        if (!own) {
+            world.broken("a guarded transaction of " + mine.lease + " commits after another's grant", null);
+        }
+        transaction.commit();
+    }
+
+    private void close(Held mine) {
+        world.log(mine.process, "closes " + mine.lease);
+        held.remove(mine);
+        mine.process.start(mine.lease.closing().otherwise(e -> e instanceof NoLockException ? Plan.DONE : null));
+        again(mine.process);
+    }
+}

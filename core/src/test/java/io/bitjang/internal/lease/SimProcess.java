@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import io.bitjang.internal.sql.Ask;
+import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.Plan;
+import io.bitjang.internal.sql.SimTable;
+import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.Ticker;
+import io.bitjang.internal.work.Events;
+import io.bitjang.internal.work.Workers;
+import io.bitjang.spi.LockListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** One process in the simulated world: its clock, its workers, its way to the database, and the real engine on top. */
+final class SimProcess implements Workers, Driver, PlanRun.World {
+
+    private static final Duration LOCK_TIMEOUT = Duration.ofMillis(150);
+
+    final SimWorld world;
+    final int number;
+    final LeaseEngine engine;
+    final LockStore store;
+    final Ticker ticker = new SimTicker();
+    boolean dead;
+    int waiting;
+    long frozenUntil;
+
+    /** By how much the wall clock ran ahead while the process was stopped. */
+    private long slept;
+
+    private int secrets;
+
+    SimProcess(SimWorld world, int number, LockListener listener) {
+        this.world = world;
+        this.number = number;
+        this.store = new LockStore(world.dialect, SimWorld.TABLES, ticker, () -> "p" + number + "-" + ++secrets);
+        world.know(store);
+        this.engine = new LeaseEngine(
+                store,
+                store.guard(SimWorld.NO_DATABASE),
+                this,
+                new Settings("node-" + number, SimWorld.LEASE, SimWorld.LEASE, false, false),
+                this,
+                new Events(List.of(listener)),
+                engine -> new WakeUps() {
+                    @Override
+                    public boolean want(List<io.bitjang.LockName> names) {
+                        return false;
+                    }
+
+                    @Override
+                    public boolean willRing(List<io.bitjang.LockName> names) {
+                        return false;
+                    }
+
+                    @Override
+                    public void close(Deadline end) {}
+                });
+    }
+
+    /** It stands still for so long, and its monotonic clock with it if the host was suspended. */
+    void freeze(long nanos, boolean suspended) {
+        frozenUntil = Math.max(frozenUntil, world.now + nanos);
+        slept += suspended ? nanos : 0;
+    }
+
+    private void soon(long nanos, Runnable task) {
+        world.at(nanos, this, task);
+    }
+
+    // workers
+
+    @Override
+    public Ticker ticker() {
+        return ticker;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        soon(world.thread(), () -> Workers.logged(task));
+    }
+
+    @Override
+    public void callBack(Runnable code) {
+        execute(code);
+    }
+
+    @Override
+    public void aside(Runnable task) {
+        execute(task);
+    }
+
+    @Override
+    public void complete(Runnable task) {
+        execute(task);
+    }
+
+    @Override
+    public Future<?> after(long nanos, Runnable task) {
+        CompletableFuture<@Nullable Void> timer = new CompletableFuture<>();
+        soon(Math.max(0, nanos), () -> {
+            if (timer.complete(null)) {
+                Workers.logged(task);
+            }
+        });
+        return timer;
+    }
+
+    @Override
+    public @Nullable Thread start(String name, Runnable work) {
+        throw new UnsupportedOperationException(name);
+    }
+
+    @Override
+    public void close(Deadline end) {}
+
+    // driver
+
+    @Override
+    @SuppressWarnings("NullAway") // nobody looks at what comes of it
+    public <T extends @Nullable Object> T run(Plan<T> plan) {
+        start(plan);
+        return null;
+    }
+
+    @Override
+    public void start(Plan<?> plan) {
+        soon(world.thread(), () -> new PlanRun(this).start(plan));
+    }
+
+    @Override
+    public boolean start(String thread, Plan<?> plan) {
+        start(plan);
+        return true;
+    }
+
+    /** Runs a plan for someone who wants to know what comes of it. */
+    <T> void start(Plan<T> plan, BiConsumer<@Nullable T, @Nullable Throwable> then) {
+        start(plan.ended(then));
+    }
+
+    // the way to the database
+
+    @Override
+    public void ask(PlanRun run, Ask<?> ask) {
+        if (world.choices.onceIn(world.faults ? 40 : Integer.MAX_VALUE)) {
+            soon(world.network(), () -> run.fail(SimWorld.failed()));
+            return;
+        }
+        boolean requestLost = world.faults && world.choices.onceIn(30);
+        boolean answerLost = world.faults && !requestLost && world.choices.onceIn(30);
+        boolean[] given = new boolean[1];
+        if (requestLost || answerLost) {
+            // the client gives up; the request may still be on its way
+            soon(world.patience(), () -> {
+                given[0] = true;
+                run.fail(SimWorld.unknown());
+            });
+        }
+        if (!requestLost) {
+            SimTable.Transaction open = (SimTable.Transaction) run.connection;
+            long waitsUntil = world.now + LOCK_TIMEOUT.toNanos();
+            // the server goes on whatever becomes of the process
+            world.at(world.network(), null, () -> execute(run, ask, open, answerLost ? given : null, waitsUntil));
+        }
+    }
+
+    private void execute(
+            PlanRun run, Ask<?> ask, SimTable.@Nullable Transaction open, boolean @Nullable [] lost, long waitsUntil) {
+        SimTable.Transaction transaction = open != null ? open : world.table.begin();
+        @Nullable Object answer = null;
+        @Nullable DatabaseException failure = null;
+        try {
+            answer = world.table.run(transaction, ask);
+        } catch (SimTable.Blocked blocked) {
+            if (world.now < waitsUntil) {
+                world.at(1_000_000, null, () -> execute(run, ask, open, lost, waitsUntil));
+                return;
+            }
+            failure = SimTable.waitedTooLong();
+        }
+        if (open == null) {
+            if (failure == null) {
+                transaction.commit();
+            } else {
+                transaction.rollback();
+            }
+        }
+        if (lost == null) {
+            @Nullable Object value = answer;
+            @Nullable DatabaseException reason = failure;
+            soon(world.network(), () -> {
+                if (reason != null) {
+                    run.fail(reason);
+                } else {
+                    run.goOn(value);
+                }
+            });
+        }
+    }
+
+    @Override
+    public void pause(PlanRun run, long millis) {
+        soon(millis * 1_000_000, () -> run.goOn(true));
+    }
+
+    @Override
+    public void open(PlanRun run, boolean together) {
+        // with auto-commit every statement is a transaction of its own, on one connection or on many
+        run.connection = together ? world.table.begin() : null;
+    }
+
+    @Override
+    public void close(PlanRun run, boolean well) {
+        SimTable.Transaction open = (SimTable.Transaction) run.connection;
+        run.connection = null;
+        if (open != null && well) {
+            open.commit();
+        } else if (open != null) {
+            open.rollback();
+        }
+        run.closed(null);
+    }
+
+    @Override
+    public void ended(PlanRun run, @Nullable Object value, @Nullable Throwable failure) {
+        if (failure != null && !(failure instanceof io.bitjang.LockException)) {
+            world.broken("a plan ended with " + failure, failure);
+        }
+    }
+
+    private final class SimTicker implements Ticker {
+        @Override
+        public long now() {
+            return world.now - slept;
+        }
+
+        @Override
+        public long wallMillis() {
+            return world.now / 1_000_000;
+        }
+
+        @Override
+        public void park(long nanos) {
+            throw new UnsupportedOperationException("nobody waits here");
+        }
+
+        @Override
+        public boolean sleep(long nanos) {
+            throw new UnsupportedOperationException("nobody sleeps here");
+        }
+
+        @Override
+        public long random(long below) {
+            return world == null ? below / 2 : world.random(below);
+        }
+    }
+}

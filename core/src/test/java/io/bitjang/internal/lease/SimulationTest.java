@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** The real engine in a simulated world: what happens when is chosen by a seed, and the promises are looked at after every step. */
+class SimulationTest {
+
+    private static final int SEEDS = Integer.getInteger("simulation.seeds", 1_000);
+
+    @Test
+    void promises_hold_after_every_step_of_every_history() {
+        @Nullable Long only = Long.getLong("simulation.seed");
+        long first = only == null ? 1 : only;
+        long last = only == null ? SEEDS : only;
+        long served = 0;
+        for (long seed = first; seed <= last; seed++) {
+            Choices choices = Choices.of(seed);
+            SimWorld world = new SimWorld(choices, only != null);
+            @Nullable Throwable failure = SimHistory.failureOf(world);
+            if (failure != null) {
+                throw explained(seed, choices.made(), failure);
+            }
+            served += world.served();
+        }
+        assertThat(served).as("leases that somebody got").isGreaterThan(5 * (last - first + 1));
+    }
+
+    @Test
+    void every_seed_makes_the_same_history_again() {
+        for (long seed = 1; seed <= 50; seed++) {
+            SimWorld one = new SimWorld(Choices.of(seed), true);
+            SimHistory.failureOf(one);
+            SimWorld two = new SimWorld(Choices.of(seed), true);
+            SimHistory.failureOf(two);
+            assertThat(two.trace()).isEqualTo(one.trace()).isNotEmpty();
+        }
+    }
+
+    /** With the shortest history that still fails. */
+    private static AssertionError explained(long seed, int[] made, Throwable failure) {
+        int[] shortest = made;
+        boolean shorter = true;
+        while (shorter) {
+            shorter = false;
+            for (int size = Math.max(1, shortest.length / 2); size >= 1; size /= 2) {
+                for (int from = 0; from + size <= shortest.length; from += size) {
+                    int[] candidate = without(shortest, from, size);
+                    if (SimHistory.failureOf(new SimWorld(Choices.again(candidate), false)) != null) {
+                        shortest = candidate;
+                        shorter = true;
+                    }
+                }
+            }
+        }
+        SimWorld world = new SimWorld(Choices.again(shortest), true);
+        @Nullable Throwable again = SimHistory.failureOf(world);
+        return new AssertionError(
+                "Seed " + seed + ": " + failure.getMessage()
+                        + "\nRepeat it with -Dtest=SimulationTest -Dsimulation.seed="
+                        + seed + "\nThe shortest history that fails (" + (again == null ? null : again.getMessage())
+                        + "):\n" + world.trace() + Arrays.toString(shortest),
+                failure);
+    }
+
+    private static int[] without(int[] choices, int from, int size) {
+        int[] left = new int[choices.length - size];
+        System.arraycopy(choices, 0, left, 0, from);
+        System.arraycopy(choices, from + size, left, from, choices.length - from - size);
+        return left;
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.sql;
+
+import io.bitjang.internal.dialect.Dialect;
+import io.bitjang.internal.dialect.RowUpdate;
+import io.bitjang.internal.dialect.SessionDialect;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The language of the simulated table: its statements are known by what they are, not by their text. */
+public record SimDialect(SimTable.Server server) implements Dialect {
+
+    static final String TAKE_ALL = "take all";
+    static final String RAISE_FENCES = "raise fences";
+
+    @Override
+    public List<String> questions() {
+        return List.of();
+    }
+
+    @Override
+    public @Nullable String unfit(Map<String, String> facts) {
+        return null;
+    }
+
+    @Override
+    public String id() {
+        return "simulated";
+    }
+
+    @Override
+    public String now() {
+        return "now";
+    }
+
+    @Override
+    public String write(RowUpdate change) {
+        return "write";
+    }
+
+    @Override
+    public String writeListed(String table, String condition, String assignments) {
+        return condition.startsWith("l.fence <") ? RAISE_FENCES : "write listed";
+    }
+
+    @Override
+    public String listedRows() {
+        return "listed";
+    }
+
+    @Override
+    public boolean bindsJson() {
+        return false;
+    }
+
+    @Override
+    public String upsert(String table, String columns) {
+        return server == SimTable.Server.READS_FIRST ? "" : "upsert";
+    }
+
+    @Override
+    public String takeAll(String table, int names) {
+        return TAKE_ALL;
+    }
+
+    @Override
+    public String insertFree(String table) {
+        return "insert free";
+    }
+
+    @Override
+    public String insertGranted(String table) {
+        return "insert granted";
+    }
+
+    @Override
+    public String pin() {
+        return "";
+    }
+
+    @Override
+    public SessionDialect sessions(String table) {
+        throw new UnsupportedOperationException("no session locks are simulated");
+    }
+}
