@@ -18,6 +18,8 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.module.ModuleDescriptor;
@@ -108,6 +110,61 @@ class CoreDependenciesTest {
     @Test
     void internal_packages_depend_on_each_other_in_one_direction() {
         slices().matching("io.bitjang.internal.(*)..").should().beFreeOfCycles().check(CORE);
+    }
+
+    @Test
+    void engines_can_be_read_from_top_to_bottom() {
+        slices().assignedFrom(eachClassOf("io.bitjang.internal.lease"))
+                .should()
+                .beFreeOfCycles()
+                .check(CORE);
+        slices().assignedFrom(eachClassOf("io.bitjang.internal.session"))
+                .should()
+                .beFreeOfCycles()
+                .check(CORE);
+    }
+
+    @Test
+    void what_a_lease_and_a_queue_decide_needs_no_thread_no_statement_and_no_database() {
+        noClasses()
+                .that()
+                .haveSimpleName("LeaseState")
+                .or()
+                .haveSimpleName("FenceReserve")
+                .or()
+                .haveSimpleName("FairShare")
+                .or()
+                .haveSimpleName("WaitQueue")
+                .should()
+                .dependOnClassesThat()
+                .haveSimpleName("LockStore")
+                .orShould()
+                .dependOnClassesThat()
+                .haveSimpleName("Plan")
+                .orShould()
+                .dependOnClassesThat()
+                .haveSimpleName("Workers")
+                .orShould()
+                .dependOnClassesThat()
+                .haveSimpleName("Driver")
+                .check(CORE);
+    }
+
+    /** Makes a slice of each class; a nested class is part of the one around it. */
+    private static SliceAssignment eachClassOf(String part) {
+        return new SliceAssignment() {
+            @Override
+            public SliceIdentifier getIdentifierOf(JavaClass type) {
+                return type.getPackageName().equals(part)
+                        ? SliceIdentifier.of(type.getName().replaceAll("\\$.*", ""))
+                        : SliceIdentifier.ignore();
+            }
+
+            @Override
+            public String getDescription() {
+                return "each class of " + part;
+            }
+        };
     }
 
     @Test

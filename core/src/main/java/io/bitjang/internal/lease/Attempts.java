@@ -119,7 +119,7 @@ final class Attempts {
                         // the group may have been granted before a later statement failed
                         late.add(names, claim.secret(), claim.micros());
                     }
-                    yield Plan.failed(Attempts.failed(names.get(0), NOT_TAKEN, e));
+                    yield Plan.failed(e.toFailure(names.get(0), NOT_TAKEN));
                 }
             };
         }
@@ -130,7 +130,7 @@ final class Attempts {
 
         private Plan<Outcome> again(DatabaseException e) {
             return tries > 1 && budget.passed()
-                    ? Plan.failed(Attempts.failed(names.get(0), NOT_TAKEN, e))
+                    ? Plan.failed(e.toFailure(names.get(0), NOT_TAKEN))
                     : pause(names.get(0), 4).then(paused -> next());
         }
     }
@@ -146,11 +146,10 @@ final class Attempts {
                 .ifFailed(e -> {
                     cause.addSuppressed(e);
                     late.add(names, claim.secret(), claim.micros());
-                    return Plan.failed(failed(
+                    return Plan.failed(cause.toFailure(
                             names.get(0),
                             "could not be taken, and what became of the attempt is not known (if it was granted, it is given back"
-                                    + (claim.again() == null ? ")" : ", unless its owner takes it again)"),
-                            cause));
+                                    + (claim.again() == null ? ")" : ", unless its owner takes it again)")));
                 })
                 .map(found -> {
                     if (!found.granted()) {
@@ -182,7 +181,7 @@ final class Attempts {
     private <T extends @Nullable Object> Plan<T> repeatable(
             LockName name, String what, Plan<T> operation, int tries, Deadline budget) {
         return operation.ifFailed(e -> e.meaning() == Meaning.FAILED || tries > 1 && budget.passed()
-                ? Plan.failed(failed(name, what, e))
+                ? Plan.failed(e.toFailure(name, what))
                 : pause(name, 4).then(paused -> repeatable(name, what, operation, tries + 1, budget)));
     }
 
@@ -193,7 +192,7 @@ final class Attempts {
                 what,
                 operation.ifFailed(e -> Plan.failed(
                         e.meaning() == Meaning.UNKNOWN
-                                ? failed(name, what + ": what became of it is not known", e)
+                                ? e.toFailure(name, what + ": what became of it is not known")
                                 : e)));
     }
 
@@ -205,9 +204,5 @@ final class Attempts {
     /** Makes the exception for a failure that is not the database's. */
     static LockingFailException failed(LockName name, Throwable e) {
         return new LockingFailException(name, name + " could not be taken: " + e, e);
-    }
-
-    static LockingFailException failed(@Nullable LockName name, String what, DatabaseException e) {
-        return new LockingFailException(name, name + " " + what + ". " + e.getMessage(), e.sqlException());
     }
 }

@@ -5,64 +5,82 @@ import io.bitjang.Lease;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.GrantKey;
-import io.bitjang.internal.sql.GuardSql;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Clocks;
+import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Callbacks;
-import io.bitjang.internal.work.Locked;
+import io.bitjang.internal.work.Workers;
 import java.sql.Connection;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The handle of one grant: its state, and whether its holder knows.
- *
- * <p>The state only moves towards its two ends, LOST and RELEASED. The deadline is on the monotonic clock, counted from before the
- * request was sent that confirmed it last. {@code lock} guards all fields that change; nothing is called under it.
- */
-final class LeaseHandle extends Locked implements Lease {
+/** The handle of one grant. What is known of the grant is in its {@link LeaseState}; what is to be done, its keeper does. Thread-safe. */
+final class LeaseHandle implements Lease {
 
-    /** The least lead of the wall clock that may be a suspended host; clocks that are brought into line differ by less. */
-    private static final long LEAST_SLEEP = Duration.ofSeconds(1).toNanos();
+    /** Looks after leases: does what their holders ask for. */
+    interface Keeper {
 
-    private final LeaseEngine engine;
+        /** Requires that the instance is open. */
+        void requireOpen();
+
+        /** Does what the plan says, on this thread. */
+        <T extends @Nullable Object> T run(Plan<T> plan);
+
+        /** Plans to renew the lease for its holder, who is told what goes wrong. */
+        Plan<Boolean> renewal(LeaseHandle lease);
+
+        /** Pins all locks of the lease in the caller's transaction. */
+        void guard(Connection connection, LeaseHandle lease);
+
+        /** Plans to give back a lease that has ended here. */
+        Plan<@Nullable Void> release(LeaseHandle lease);
+
+        /** Releases a lost lease in the background: one that ended here by its own clock may still be in the table. */
+        void releaseLater(LeaseHandle lease);
+
+        /** Forgets a lease that was lost; the listeners are told by the given executor. */
+        void lost(LeaseHandle lease, String reason, Executor telling);
+
+        /** Asks the database whether the lease is still held: since it was confirmed then, the host may have been suspended. */
+        void ask(LeaseHandle lease, Clocks confirmedAt, Executor telling);
+    }
+
+    private final Keeper keeper;
+    private final Workers workers;
+    private final Ticker ticker;
     private final List<LockName> names;
     private final GrantKey key;
     private final Request request;
     private final long acquiredAt;
-
-    private final List<Consumer<Lease>> callbacks = new ArrayList<>();
+    private final LeaseState state;
     private final Callbacks toCall = new Callbacks();
-    private State state = State.HELD;
-    private long deadline;
-    private @Nullable String lostBecause;
-    private boolean told;
-    private @Nullable FenceReserve run;
 
-    /** Both clocks as they were before the request was sent that confirmed the lease last. */
-    private Clocks confirmedAt;
-
-    /** The confirmation after which the database was asked whether the lease is still held. */
-    private @Nullable Clocks doubtedAfter;
+    /** The fences with which the lease passes on without a statement; null if it passes on by a statement. */
+    private volatile @Nullable FenceReserve<LeaseHandle> reserve;
 
     private volatile @Nullable Thread holder;
 
     LeaseHandle(
-            LeaseEngine engine, List<LockName> names, GrantKey key, Request request, Clocks acquired, long deadline) {
-        this.engine = engine;
+            Keeper keeper,
+            Workers workers,
+            List<LockName> names,
+            GrantKey key,
+            Request request,
+            Clocks acquired,
+            long deadline) {
+        this.keeper = keeper;
+        this.workers = workers;
+        this.ticker = workers.ticker();
         this.names = names;
         this.key = key;
         this.request = request;
         this.acquiredAt = acquired.ticks();
-        this.confirmedAt = acquired;
-        this.deadline = deadline;
+        this.state = new LeaseState(acquired, deadline);
     }
 
     @Override
@@ -83,21 +101,18 @@ final class LeaseHandle extends Locked implements Lease {
     @Override
     public State state() {
         expireIfDue();
-        return locked(() -> {
-            told |= state == State.LOST;
-            return state;
-        });
+        return state.tell();
     }
 
     @Override
     public Optional<String> lostBecause() {
-        state();
-        return locked(() -> Optional.ofNullable(lostBecause));
+        expireIfDue();
+        return Optional.ofNullable(state.tellWhyLost());
     }
 
     @Override
     public boolean isHeld() {
-        return isActive(state());
+        return LeaseState.isActive(state());
     }
 
     @Override
@@ -124,48 +139,38 @@ final class LeaseHandle extends Locked implements Lease {
     @Override
     public void renew() {
         requireActive();
-        engine.run(engine.renewer.renewNow(this));
+        keeper.run(keeper.renewal(this));
         requireActive();
     }
 
     @Override
     public void guard(Connection connection) {
-        Objects.requireNonNull(connection, "connection");
-        engine.guard.requireTransaction(connection);
-        engine.requireOpenFor(connection);
-        if (!isHeld()) {
-            throw GuardSql.refuse(connection, notHeld(", the transaction was rolled back"));
-        }
-        engine.guardAll(connection, this);
+        keeper.guard(Objects.requireNonNull(connection, "connection"), this);
     }
 
     @Override
     public Lease onLost(Consumer<Lease> callback) {
         Objects.requireNonNull(callback, "callback");
         expireIfDue();
-        boolean lostBefore = locked(() -> {
-            boolean lost = state == State.LOST;
-            told |= lost;
-            return lost || !callbacks.add(callback);
-        });
-        if (lostBefore) {
-            toCall.add(engine.workers, () -> callback.accept(this));
+        Runnable call = () -> callback.accept(this);
+        if (!state.onLost(call)) {
+            toCall.add(workers, call);
         }
         return this;
     }
 
     @Override
     public void close() {
-        engine.run(closing());
+        keeper.run(closing());
     }
 
     /** Ends the lease, and plans how it is given back. */
     Plan<@Nullable Void> closing() {
         expireIfDue();
         if (endQuietly()) {
-            return engine.release(this);
+            return keeper.release(this);
         }
-        return locked(() -> state == State.LOST && !told) ? Plan.failed(notHeld()) : Plan.DONE;
+        return state.isLostUntold() ? Plan.failed(notHeld()) : Plan.DONE;
     }
 
     /** Gives back a lease whose waiter has gone; whether it was lost meanwhile is nobody's concern. */
@@ -175,11 +180,7 @@ final class LeaseHandle extends Locked implements Lease {
 
     /** Ends the lease here, without a word to the database; returns whether it was active. */
     boolean endQuietly() {
-        return locked(() -> {
-            boolean active = isActive(state);
-            state = active ? State.RELEASED : state;
-            return active;
-        });
+        return state.release();
     }
 
     /** Hashes the key, not the place in memory: whatever runs over many leases does so in an order that can be repeated. */
@@ -196,7 +197,7 @@ final class LeaseHandle extends Locked implements Lease {
     @Override
     public String toString() {
         // not state(): whoever only writes it down has not told the holder
-        return "Lease[" + names + " #" + fence() + " " + locked(() -> state) + "]";
+        return "Lease[" + names + " #" + fence() + " " + state.now() + "]";
     }
 
     GrantKey key() {
@@ -223,115 +224,85 @@ final class LeaseHandle extends Locked implements Lease {
         return holder == Thread.currentThread();
     }
 
-    /** Sets what both clocks showed when the lease was last known to be held. */
-    void seenAt(Clocks clocks) {
-        locked(() -> confirmedAt = clocks);
-    }
-
-    Clocks seenAt() {
-        return locked(() -> confirmedAt);
-    }
-
-    /** Tells whether the host may have been suspended since the lease was confirmed last. */
-    boolean mayHaveSlept() {
-        return slept() > 0;
-    }
-
-    /** Returns how many nanoseconds the host may have slept since the last confirmation: the monotonic clock counts none. */
-    private long slept() {
-        long ahead = seenAt().wallRanAhead(engine.ticker.clocks());
-        return ahead > LEAST_SLEEP ? ahead : 0;
-    }
-
-    private long nanosLeft() {
-        return deadline() - engine.ticker.now() - slept();
-    }
-
     long acquiredAt() {
         return acquiredAt;
     }
 
     long deadline() {
-        return locked(() -> deadline);
+        return state.deadline();
+    }
+
+    private long nanosLeft() {
+        return deadline() - ticker.now() - state.slept(ticker.clocks());
+    }
+
+    /** Tells whether the host may have been suspended since the lease was confirmed last. */
+    boolean mayHaveSlept() {
+        return state.slept(ticker.clocks()) > 0;
     }
 
     /** Lets the lease pass on without a statement, with the fences of this reserve. */
-    void joins(FenceReserve joined) {
-        locked(() -> run = joined);
+    void passesOnWith(FenceReserve<LeaseHandle> fences) {
+        reserve = fences;
     }
 
-    /** Lets the lease pass on by a statement only, from now on; false if it did so anyway, or has ended. */
-    boolean leavesRun() {
-        return locked(() -> {
-            boolean left = run != null && isActive(state);
-            run = left ? null : run;
-            return left;
-        });
+    /** Lets the lease pass on by a statement only, from now on. */
+    void passesOnByStatement() {
+        reserve = null;
     }
 
-    /** Returns the reserve whose fences the lease passes on with; null if it passes on by a statement. */
+    /** Returns the fences with which the lease passes on; null if it passes on by a statement. */
     @Nullable
-    FenceReserve run() {
-        return locked(() -> run);
+    FenceReserve<LeaseHandle> reserve() {
+        return reserve;
+    }
+
+    /** Sets what both clocks showed when the lease was last known to be held. */
+    void seenAt(Clocks clocks) {
+        state.confirmedAt(clocks);
+    }
+
+    Clocks seenAt() {
+        return state.confirmedAt();
     }
 
     /** Tells whether the lease is held as far as is known here, without counting as having told the holder. */
     boolean active() {
-        return locked(() -> isActive(state));
+        return state.active();
     }
 
     boolean atRisk() {
-        return locked(() -> state == State.AT_RISK);
+        return state.now() == State.AT_RISK;
     }
 
-    /**
-     * Notes that the database has confirmed that the lease lasts for so many nanoseconds from the given moment. An answer that a
-     * later one has overtaken says no more than that; returns whether this one is the newest.
-     */
+    /** Notes what the database has confirmed, as {@link LeaseState#confirm} says. */
     boolean confirm(Clocks sentAt, long nanos) {
-        return locked(() -> {
-            deadline = Math.max(deadline, sentAt.ticks() + nanos);
-            boolean newest = sentAt.ticks() - confirmedAt.ticks() >= 0;
-            confirmedAt = newest ? sentAt : confirmedAt;
-            state = newest && isActive(state) ? State.HELD : state;
-            return newest;
-        });
+        return state.confirm(sentAt, nanos);
     }
 
-    /** Marks the lease as in doubt, not lost, unless it was confirmed since the request was sent; returns whether that is new. */
+    /** Marks the lease as in doubt, as {@link LeaseState#doubt} says. */
     boolean doubt(State doubtful, Clocks sentAt) {
-        return locked(() -> {
-            boolean changed = isActive(state) && state != doubtful && confirmedAt.ticks() - sentAt.ticks() <= 0;
-            state = changed ? doubtful : state;
-            return changed;
-        });
+        return state.doubt(doubtful, sentAt);
     }
 
     /** Ends the lease as lost, for ever. The holder is told by callback, if there is one, by state and by exception. */
     void lose(String reason) {
-        end(LeaseHandle::isActive, reason, Runnable::run);
+        end(false, reason, Runnable::run);
     }
 
     /** Ends the lease as lost, because it turned out at the release that it had been lost before. */
     NoLockException loseAtRelease(String reason) {
-        end(before -> before == State.RELEASED, reason, Runnable::run);
+        end(true, reason, Runnable::run);
         return notHeld();
     }
 
-    private boolean end(Predicate<State> from, String reason, Executor telling) {
-        boolean ended = locked(() -> {
-            boolean ends = from.test(state);
-            state = ends ? State.LOST : state;
-            lostBecause = ends ? reason : lostBecause;
-            told |= ends && !callbacks.isEmpty();
-            return ends;
-        });
-        if (ended) {
-            engine.lost(this, reason, telling);
-            locked(() -> List.copyOf(callbacks))
-                    .forEach(callback -> toCall.add(engine.workers, () -> callback.accept(this)));
+    private boolean end(boolean released, String reason, Executor telling) {
+        List<Runnable> callbacks = state.lose(released, reason);
+        if (callbacks != null) {
+            keeper.lost(this, reason, telling);
+            callbacks.forEach(callback -> toCall.add(workers, callback));
         }
-        return ended;
+        return callbacks != null;
     }
 
     /** Ends the lease as lost if its deadline has passed: whoever looks first says so. */
@@ -341,35 +312,20 @@ final class LeaseHandle extends Locked implements Lease {
 
     /** Ends the lease as lost if its deadline has passed; the listeners are told by the given executor. */
     void expireIfDue(Executor telling) {
-        askIfHostSlept(telling);
-        if (!locked(() -> isActive(state) && engine.ticker.now() - deadline >= 0)) {
+        Clocks doubtful = state.doubtfulSince(ticker.clocks());
+        if (doubtful != null) {
+            keeper.ask(this, doubtful, telling);
+        }
+        if (!state.isOverdue(ticker.now())) {
             return;
         }
         Duration maxHold = request.maxHold();
-        boolean held = maxHold != null && engine.ticker.now() - acquiredAt >= maxHold.toNanos();
+        boolean held = maxHold != null && ticker.now() - acquiredAt >= maxHold.toNanos();
         String reason =
                 held ? "it reached its maximum hold of " + maxHold : "it expired: it could not be renewed in time";
-        if (end(LeaseHandle::isActive, reason, telling)) {
+        if (end(false, reason, telling)) {
             // a renewal whose answer came too late may have prolonged it: nobody has it, so nobody must wait for it
-            engine.releaseLater(this);
-        }
-    }
-
-    /**
-     * Asks the database if the wall clock says that the lease is over: nothing is known then. The monotonic clock stands still
-     * while the host is suspended; the wall clock does not, but may step for other reasons.
-     */
-    private void askIfHostSlept(Executor telling) {
-        @Nullable
-        Clocks doubted = locked(() -> {
-            long ahead = confirmedAt.wallRanAhead(engine.ticker.clocks());
-            boolean over = isActive(state) && ahead > LEAST_SLEEP && engine.ticker.now() - deadline + ahead >= 0;
-            boolean first = over && doubtedAfter != confirmedAt;
-            doubtedAfter = over ? confirmedAt : doubtedAfter;
-            return first ? confirmedAt : null;
-        });
-        if (doubted != null) {
-            engine.renewer.ask(this, doubted, "the clock ran ahead: the host may have been suspended", telling);
+            keeper.releaseLater(this);
         }
     }
 
@@ -377,22 +333,16 @@ final class LeaseHandle extends Locked implements Lease {
         return notHeld("");
     }
 
-    private NoLockException notHeld(String consequence) {
-        String why = locked(() -> {
-            told |= state == State.LOST;
-            return state == State.RELEASED ? "it was given back" : String.valueOf(lostBecause);
-        });
+    /** Makes the exception that tells the holder why the lease is not held, and what follows from that. */
+    NoLockException notHeld(String consequence) {
+        String why = state.tell() == State.RELEASED ? "it was given back" : String.valueOf(state.tellWhyLost());
         return HeldRow.notHeld(key, why + consequence, null);
     }
 
     private void requireActive() {
-        engine.requireOpen();
+        keeper.requireOpen();
         if (!isHeld()) {
             throw notHeld();
         }
-    }
-
-    private static boolean isActive(State state) {
-        return state != State.LOST && state != State.RELEASED;
     }
 }

@@ -81,7 +81,7 @@ public final class NamedLease implements LeaseLock {
 
     @Override
     public Optional<Lease> tryAcquire() {
-        return engine.run(engine.tryAcquire(names, request)).map(LeaseHandle::heldByThisThread);
+        return engine.run(engine.grants.tryAcquire(names, request)).map(LeaseHandle::heldByThisThread);
     }
 
     @Override
@@ -90,20 +90,20 @@ public final class NamedLease implements LeaseLock {
         if (!wait.equals(Wait.none())) {
             return engine.acquire(names, request, wait);
         }
-        Attempts.Outcome outcome = engine.run(engine.attempt(names, request, 0));
+        Attempts.Outcome outcome = engine.run(engine.grants.attempt(names, request, 0));
         if (!outcome.answer().granted()) {
             LockRow row = outcome.answer().holder();
             LockData holder = row == null ? null : row.toData();
             throw new AlreadyLockedException(holder == null ? names.get(0) : holder.name(), holder, "");
         }
-        return engine.run(engine.granted(names, request, outcome)).heldByThisThread();
+        return engine.run(engine.grants.granted(names, request, outcome)).heldByThisThread();
     }
 
     /**
      * Takes the lease for a caller without a deadline who ignores interrupts and may wait for the database: a free lock costs no
      * other thread.
      */
-    Lease acquireHere() {
+    private Lease acquireHere() {
         return engine.tryIfQuiet(names, request)
                 .<Lease>map(LeaseHandle::heldByThisThread)
                 .orElseGet(() -> engine.acquire(names, request, Wait.forever()));
@@ -145,7 +145,8 @@ public final class NamedLease implements LeaseLock {
 
     @Override
     public Lock asLock() {
-        return new ThreadLock(unseen(), names.get(0));
+        NamedLease unseen = unseen();
+        return new ThreadLock(unseen, unseen::acquireHere, names.get(0));
     }
 
     private NamedLease unseen() {

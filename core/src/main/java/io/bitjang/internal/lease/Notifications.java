@@ -12,8 +12,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,26 +35,18 @@ final class Notifications implements WakeUps {
     private final Ticker ticker;
     private final Database database;
     private final String channel;
-    private final Consumer<List<LockName>> freed;
-    private final BooleanSupplier nobodyWaits;
+    private final Sleepers sleepers;
     private final AtomicReference<State> state;
     private volatile Deadline retry;
     private volatile @Nullable Thread thread;
 
-    Notifications(
-            Workers workers,
-            Database database,
-            String channel,
-            boolean enabled,
-            Consumer<List<LockName>> freed,
-            BooleanSupplier nobodyWaits) {
+    Notifications(Workers workers, Database database, String channel, boolean enabled, Sleepers sleepers) {
         this.workers = workers;
         this.ticker = workers.ticker();
         this.retry = ticker.in(Duration.ZERO);
         this.database = database;
         this.channel = channel;
-        this.freed = freed;
-        this.nobodyWaits = nobodyWaits;
+        this.sleepers = sleepers;
         boolean possible = enabled && !database.dialect().notificationDriver().isEmpty();
         this.state = new AtomicReference<>(possible ? State.OFF : State.CLOSED);
     }
@@ -95,12 +85,12 @@ final class Notifications implements WakeUps {
         try (Channel open = database.listen(channel)) {
             state.compareAndSet(State.STARTING, State.LISTENING);
             Deadline end = ticker.in(LINGER);
-            while (state.get() == State.LISTENING && !(nobodyWaits.getAsBoolean() && end.passed())) {
+            while (state.get() == State.LISTENING && (sleepers.areThere() || !end.passed())) {
                 List<LockName> names = open.receive(BLOCK_MILLIS);
                 if (!names.isEmpty()) {
-                    freed.accept(names);
+                    sleepers.wake(names);
                 }
-                end = nobodyWaits.getAsBoolean() ? end : ticker.in(LINGER);
+                end = sleepers.areThere() ? ticker.in(LINGER) : end;
             }
         } catch (RuntimeException e) {
             retry = ticker.in(PAUSE_AFTER_FAILURE);

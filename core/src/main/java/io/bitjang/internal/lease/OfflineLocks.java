@@ -9,6 +9,7 @@ import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.GrantKey;
+import io.bitjang.internal.sql.GuardSql;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
@@ -55,7 +56,7 @@ public final class OfflineLocks implements LockManager {
         LockName name = LockName.of(type, id);
         Request request = request(owner, duration, note);
         ClaimResult answer =
-                engine.run(engine.attempt(List.of(name), request, 0)).answer();
+                engine.run(engine.grants.attempt(List.of(name), request, 0)).answer();
         if (!answer.granted()) {
             throw new AlreadyLockedException(name, holder(name, answer), "");
         }
@@ -139,16 +140,13 @@ public final class OfflineLocks implements LockManager {
     }
 
     private LockRow pin(Connection connection, LockId lockId) {
-        Objects.requireNonNull(connection, "connection");
-        engine.guard.requireTransaction(connection);
-        GrantKey key = GrantKey.of(Objects.requireNonNull(lockId, "lockId"));
-        engine.requireOpenFor(connection);
-        return engine.guard.pin(connection, key);
+        GuardSql guard = engine.guardFor(Objects.requireNonNull(connection, "connection"));
+        return guard.pin(connection, GrantKey.of(Objects.requireNonNull(lockId, "lockId")));
     }
 
     @Override
     public void releaseLock(LockId lockId) {
-        engine.releases.releaseNow(open(lockId), null);
+        engine.run(engine.releases.releaseNow(open(lockId), null));
     }
 
     @Override

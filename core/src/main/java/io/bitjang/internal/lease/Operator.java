@@ -119,7 +119,7 @@ public final class Operator implements LockAdmin {
                     sql.force(name, fence, by, reason, engine.settings().audit(), unsettled));
         } catch (DatabaseException e) {
             if (e.meaning() == DatabaseException.Meaning.FAILED) {
-                throw Attempts.failed(name, "could not be taken away", e);
+                throw e.toFailure(name, "could not be taken away");
             }
             // busy, or not known: the loop reads what became of it
             return e.meaning() == DatabaseException.Meaning.UNKNOWN && wasForced(name, fence);
@@ -160,7 +160,7 @@ public final class Operator implements LockAdmin {
             return engine.run(sql.deleteIdle(idle, micros));
         } catch (DatabaseException e) {
             if (e.meaning() == DatabaseException.Meaning.FAILED) {
-                throw Attempts.failed(idle.name(), "could not be swept", e);
+                throw e.toFailure(idle.name(), "could not be swept");
             }
             return false;
         }

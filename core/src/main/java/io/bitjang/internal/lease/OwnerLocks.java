@@ -36,7 +36,7 @@ public final class OwnerLocks implements DistLock {
         Request request = new Request(
                 Limits.owner(owner), Limits.duration("duration of a lock", duration), null, owner, null, null, false);
         ClaimResult answer =
-                engine.run(engine.attempt(List.of(lock), request, 0)).answer();
+                engine.run(engine.grants.attempt(List.of(lock), request, 0)).answer();
         if (answer.granted()) {
             remember(new Taken(lock, owner), answer, engine.ticker.in(duration));
         }
@@ -68,7 +68,7 @@ public final class OwnerLocks implements DistLock {
             throw new NoLockException(lock, owner + " did not take " + name + " here", null);
         }
         try {
-            engine.releases.releaseNow(grant.key, owner);
+            engine.run(engine.releases.releaseNow(grant.key, owner));
             taken.remove(mine, grant);
         } catch (NoLockException e) {
             taken.remove(mine, grant);

@@ -8,6 +8,7 @@ import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Log;
+import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -44,9 +45,10 @@ final class ProcessLine implements WakeUps {
     /** How often a holder looks before it gives up the gate, after two seconds: anyone who waits longer may as well poll. */
     private static final int MOST_LOOKS = 20;
 
-    private final LeaseEngine engine;
+    private final Workers workers;
     private final Ticker ticker;
     private final SessionStore store;
+    private final Sleepers sleepers;
     private final WakeUps others;
     private final AtomicBoolean running = new AtomicBoolean();
     private final AtomicReference<@Nullable LockName> next = new AtomicReference<>();
@@ -60,11 +62,12 @@ final class ProcessLine implements WakeUps {
     /** Until when nobody stands in line after a failure; a test does not wait for that. */
     volatile Deadline retry;
 
-    ProcessLine(LeaseEngine engine, SessionStore store, WakeUps others) {
-        this.engine = engine;
-        this.ticker = engine.ticker;
+    ProcessLine(Workers workers, SessionStore store, Sleepers sleepers, WakeUps others) {
+        this.workers = workers;
+        this.ticker = workers.ticker();
         this.retry = ticker.in(Duration.ZERO);
         this.store = store;
+        this.sleepers = sleepers;
         this.others = others;
     }
 
@@ -87,7 +90,7 @@ final class ProcessLine implements WakeUps {
 
     private void begin() {
         if (running.compareAndSet(false, true)) {
-            thread = engine.workers.start("bitjang-gate", this::run);
+            thread = workers.start("bitjang-gate", this::run);
             if (thread == null) {
                 retry = ticker.in(PAUSE_AFTER_FAILURE);
                 next.set(null);
@@ -108,7 +111,7 @@ final class ProcessLine implements WakeUps {
             // cut, the thread comes back with an exception
             standsFor = null;
             link = null;
-            engine.workers.aside(open::abort);
+            workers.aside(open::abort);
         }
         return names.size() == 1 && names.get(0).equals(standsFor);
     }
@@ -132,7 +135,7 @@ final class ProcessLine implements WakeUps {
         others.close(end);
         Thread at = thread;
         Optional<SessionLink> open = Optional.ofNullable(link);
-        open.ifPresent(each -> engine.workers.aside(each::cancel));
+        open.ifPresent(each -> workers.aside(each::cancel));
         LockSupport.unpark(at);
         try {
             if (at != null) {
@@ -141,7 +144,7 @@ final class ProcessLine implements WakeUps {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        open.filter(each -> !each.isClosed()).ifPresent(each -> engine.workers.aside(each::abort));
+        open.filter(each -> !each.isClosed()).ifPresent(each -> workers.aside(each::abort));
     }
 
     private void run() {
@@ -195,7 +198,7 @@ final class ProcessLine implements WakeUps {
         boolean passed = false;
         last = name;
         standsFor = name;
-        while (!closed && !passed && engine.waits(name)) {
+        while (!closed && !passed && sleepers.waitFor(name)) {
             passed = open.await(key, SLICE);
         }
         passedFor = passed ? name : null;
@@ -203,11 +206,11 @@ final class ProcessLine implements WakeUps {
         if (!passed) {
             return;
         }
-        engine.isFree(name);
+        sleepers.goFirst(name);
         int looks = 0;
         while (!closed
                 && name.equals(passedFor)
-                && (engine.holds(List.of(name)) ? looks++ < MOST_LOOKS : engine.waits(name))) {
+                && (sleepers.have(name) ? looks++ < MOST_LOOKS : sleepers.waitFor(name))) {
             ticker.park(LOOK_NANOS);
         }
         passedFor = null;

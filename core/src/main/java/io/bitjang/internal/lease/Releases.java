@@ -33,29 +33,40 @@ final class Releases {
 
     private static final Duration ONE_SECOND = Duration.ofSeconds(1);
 
-    private final LeaseEngine engine;
+    private final Instance instance;
     private final LockStore store;
     private final HeldRow heldRow;
     private final Attempts attempts;
+    private final Grants grants;
+    private final PassingOn passingOn;
     private final WaitQueues waiting;
     private final LateReleases late;
     private final Events events;
 
-    Releases(LeaseEngine engine, WaitQueues waiting, LateReleases late, Events events) {
-        this.engine = engine;
-        this.store = engine.store;
-        this.heldRow = engine.heldRow;
-        this.attempts = engine.attempts;
+    Releases(
+            Instance instance,
+            HeldRow heldRow,
+            Attempts attempts,
+            Grants grants,
+            PassingOn passingOn,
+            WaitQueues waiting,
+            LateReleases late) {
+        this.instance = instance;
+        this.store = instance.store();
+        this.heldRow = heldRow;
+        this.attempts = attempts;
+        this.grants = grants;
+        this.passingOn = passingOn;
         this.waiting = waiting;
         this.late = late;
-        this.events = events;
+        this.events = instance.events();
     }
 
     Plan<@Nullable Void> release(LeaseHandle lease) {
         long notFreeBefore = notFreeBefore(lease);
         return Plan.later(() -> notFreeBefore > 0
                         ? leaveTaken(lease, notFreeBefore)
-                        : engine.isClosed()
+                        : instance.lifetime().hasEnded()
                                 ? giveBack(lease)
                                 : handOver(lease).then(handed -> handed ? Plan.DONE : giveBack(lease)))
                 .otherwise(e -> e instanceof NoLockException ? null : notReleased(lease, notFreeBefore, e));
@@ -63,7 +74,7 @@ final class Releases {
 
     /** Puts a release off that failed, whatever the reason: the holder has done with the lock, and it must not stay taken. */
     private Plan<@Nullable Void> notReleased(LeaseHandle lease, long notFreeBefore, RuntimeException e) {
-        if (e instanceof IllegalStateException && engine.isClosed()) {
+        if (e instanceof IllegalStateException && instance.lifetime().hasEnded()) {
             // closed while it was handed over: the one who got it has given it back
             return Plan.DONE;
         }
@@ -76,7 +87,7 @@ final class Releases {
     /** Returns for how many microseconds after it was taken a lease must stay taken; 0 if that time is over. */
     private long notFreeBefore(LeaseHandle lease) {
         Duration minimum = lease.request().notFreeBefore();
-        return minimum != null && engine.ticker.now() - lease.acquiredAt() < minimum.toNanos()
+        return minimum != null && instance.ticker().now() - lease.acquiredAt() < minimum.toNanos()
                 ? Limits.micros(minimum)
                 : 0;
     }
@@ -88,29 +99,32 @@ final class Releases {
     }
 
     /** Frees a lock that has no handle, at once or not at all. */
-    void releaseNow(GrantKey key, @Nullable String owner) {
+    Plan<@Nullable Void> releaseNow(GrantKey key, @Nullable String owner) {
         AtomicBoolean unknown = new AtomicBoolean();
-        HeldRow.Result result = engine.run(attempts.repeatable(
-                key.name(),
-                "could not be released",
-                heldRow.attempt(
-                                key,
-                                true,
-                                ONE_SECOND,
-                                Plan.later(() -> store.release(key.name(), key.secret(), engine.waits(key.name()))))
-                        .ifFailed(e -> {
-                            unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
-                            return Plan.failed(e);
-                        })));
-        // after an answer that never came, "gone" is what was wanted
-        if (result.gone() != null && !unknown.get()) {
-            throw HeldRow.notHeld(key, result.gone(), result.row());
-        }
-        if (result.gone() == null && result.answer().isEmpty()) {
-            throw HeldRow.stayedLocked(key, "released");
-        }
-        events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
-        waiting.freed(List.of(key.name()), ClaimResult.wanted(result.answer()));
+        return attempts.repeatable(
+                        key.name(),
+                        "could not be released",
+                        heldRow.attempt(
+                                        key,
+                                        true,
+                                        ONE_SECOND,
+                                        Plan.later(() ->
+                                                store.release(key.name(), key.secret(), waiting.waitFor(key.name()))))
+                                .ifFailed(e -> {
+                                    unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
+                                    return Plan.failed(e);
+                                }))
+                .last(result -> {
+                    // after an answer that never came, "gone" is what was wanted
+                    if (result.gone() != null && !unknown.get()) {
+                        throw HeldRow.notHeld(key, result.gone(), result.row());
+                    }
+                    if (result.gone() == null && result.answer().isEmpty()) {
+                        throw HeldRow.stayedLocked(key, "released");
+                    }
+                    events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
+                    waiting.freed(List.of(key.name()), ClaimResult.wanted(result.answer()));
+                });
     }
 
     /** Leaves a lease that may not be free yet to expire at the right time, under an id that nobody has. */
@@ -136,9 +150,9 @@ final class Releases {
         if (next == null) {
             return Plan.of(false);
         }
-        FenceReserve run = lease.run();
-        if (run != null && mayPassOn(lease, run, next.request)) {
-            return engine.passedOn(lease, run, next.request).then(handed -> {
+        FenceReserve<LeaseHandle> fences = lease.reserve();
+        if (fences != null && passingOn.may(lease, fences, next.request)) {
+            return grants.passedOn(lease, fences, next.request).then(handed -> {
                 queue.share.handedOver(false);
                 released(lease);
                 return handTo(next, handed);
@@ -146,62 +160,21 @@ final class Releases {
         }
         int reserve = queue.reserveFor(next);
         Claim claim = next.request.claim(store.newSecret(), reserve);
-        Clocks sentAt = engine.ticker.clocks();
+        Clocks sentAt = instance.ticker().clocks();
         return handOver(lease, claim).then(answer -> {
             if (!answer.granted()) {
                 return Plan.of(false);
             }
             queue.share.handedOver(answer.wanted());
             released(lease);
-            return engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt))
+            return grants.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt))
                     .then(handed -> {
                         if (reserve > 0) {
-                            beginRun(handed);
+                            passingOn.begin(handed);
                         }
                         return handTo(next, handed);
                     });
         });
-    }
-
-    /** Lets a lease pass on from hand to hand for a while; then the table is told who has it. */
-    void beginRun(LeaseHandle first) {
-        FenceReserve run = new FenceReserve(first, engine.ticker.now());
-        first.joins(run);
-        settleSoon(run, null);
-    }
-
-    private void settleSoon(FenceReserve run, @Nullable LeaseHandle ended) {
-        engine.workers.after(
-                2 * FenceReserve.LONGEST.toNanos(), () -> engine.driver.start(Plan.later(() -> settle(run, ended))));
-    }
-
-    /** Tells the table who has the lock, again and again until it knows, or the lease has ended and did not pass on after all. */
-    private Plan<@Nullable Void> settle(FenceReserve run, @Nullable LeaseHandle ended) {
-        LeaseHandle lease = run.holder;
-        lease.leavesRun();
-        if (lease == ended) {
-            return Plan.DONE;
-        }
-        boolean active = lease.active();
-        Plan<Boolean> settled =
-                active ? store.settle(lease.name(), lease.key().secret(), lease.fence()) : Plan.of(false);
-        return settled.ended((known, failure) -> {
-            if (failure != null) {
-                Log.debug(lease.name() + ": its fence could not be written down", failure);
-            }
-            if (!Boolean.TRUE.equals(known)) {
-                settleSoon(run, active ? null : lease);
-            }
-        });
-    }
-
-    /** Tells whether nothing is lost if a lease passes on: the next waiter asks for the same, and most of the lease is left. */
-    private boolean mayPassOn(LeaseHandle lease, FenceReserve run, Request next) {
-        long left = lease.deadline() - engine.ticker.now();
-        return lease.request().passesOnTo(next)
-                && !lease.mayHaveSlept()
-                && left > next.duration().toNanos() / 2
-                && run.goesOn(engine.ticker.now());
     }
 
     private Plan<Boolean> handTo(LeaseWaiter next, LeaseHandle handed) {
@@ -250,7 +223,7 @@ final class Releases {
                                         true,
                                         PATIENCE,
                                         Plan.later(() ->
-                                                store.release(name, lease.key().secret(), engine.waits(name))))
+                                                store.release(name, lease.key().secret(), waiting.waitFor(name))))
                                 .map(result -> {
                                     othersWait.compareAndSet(false, ClaimResult.wanted(result.answer()));
                                     // one of those that were freed together: another may have it by now
@@ -286,7 +259,7 @@ final class Releases {
 
     /** Returns how long the lease may last at most, as far as is known here. */
     private Duration left(LeaseHandle lease) {
-        long known = Math.max(0, lease.deadline() - engine.ticker.now());
+        long known = Math.max(0, lease.deadline() - instance.ticker().now());
         return Duration.ofNanos(known).plus(lease.request().duration());
     }
 

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -50,12 +51,10 @@ final class Renewer {
     private final LockStore store;
     private final HeldRow heldRow;
     private final Attempts attempts;
+    private final HeldLeases held;
     private final Workers workers;
     private final Ticker ticker;
     private final Events events;
-
-    /** The leases, each with the time of its next renewal. */
-    private final Map<LeaseHandle, Long> nextAt = new ConcurrentHashMap<>();
 
     /** The leases whose renewal is with the database. */
     private final Set<LeaseHandle> underWay = ConcurrentHashMap.newKeySet();
@@ -65,27 +64,23 @@ final class Renewer {
     /** What the thread that keeps the time has to tell the listeners: they may take long, and it must not. */
     private final Callbacks toTell = new Callbacks();
 
-    Renewer(Driver driver, LockStore store, HeldRow heldRow, Attempts attempts, Workers workers, Events events) {
-        this.driver = driver;
-        this.store = store;
+    Renewer(Instance instance, HeldRow heldRow, Attempts attempts, HeldLeases held) {
+        this.driver = instance.driver();
+        this.store = instance.store();
         this.heldRow = heldRow;
         this.attempts = attempts;
-        this.workers = workers;
-        this.ticker = workers.ticker();
-        this.events = events;
+        this.held = held;
+        this.workers = instance.workers();
+        this.ticker = instance.ticker();
+        this.events = instance.events();
         this.alarm = new Alarm(workers, this::tick);
     }
 
+    /** Keeps a lease from now on, and renews it until it is given back or lost. */
     void add(LeaseHandle lease) {
-        schedule(lease, lease.deadline() - 2 * third(lease));
-    }
-
-    void remove(LeaseHandle lease) {
-        nextAt.remove(lease);
-    }
-
-    List<LeaseHandle> leases() {
-        return List.copyOf(nextAt.keySet());
+        long at = lease.deadline() - 2 * third(lease);
+        held.add(lease, at);
+        alarm.setTo(Math.min(at, lease.deadline()));
     }
 
     /** Renews one lease for its holder, who is told what goes wrong. */
@@ -125,14 +120,14 @@ final class Renewer {
             telling.execute(() -> events.tell(
                     Kind.UNKNOWN, lease.names(), lease.fence(), lease.request().owner(), why));
         }
-        if (nextAt.replace(lease, ticker.now()) != null) {
-            alarm.setTo(ticker.now());
-        }
+        schedule(lease, ticker.now());
     }
 
+    /** Sets the time of the next renewal of a lease, if it is still kept. */
     private void schedule(LeaseHandle lease, long at) {
-        nextAt.put(lease, at);
-        alarm.setTo(Math.min(at, lease.deadline()));
+        if (held.renewAt(lease, at)) {
+            alarm.setTo(Math.min(at, lease.deadline()));
+        }
     }
 
     private void tick() {
@@ -146,11 +141,11 @@ final class Renewer {
     private void renewDue(long now) {
         List<LeaseHandle> due = new ArrayList<>();
         List<LeaseHandle> soon = new ArrayList<>();
-        for (Map.Entry<LeaseHandle, Long> entry : nextAt.entrySet()) {
+        for (Map.Entry<LeaseHandle, Long> entry : held.renewals()) {
             LeaseHandle lease = entry.getKey();
             lease.expireIfDue(news -> toTell.add(workers, news));
             if (!lease.active()) {
-                nextAt.remove(lease);
+                held.remove(lease);
             } else if (!underWay.contains(lease)) {
                 long wait = entry.getValue() - now;
                 if (wait <= 0) {
@@ -175,7 +170,7 @@ final class Renewer {
 
     private void setAlarm(long now) {
         long next = Long.MAX_VALUE;
-        for (Map.Entry<LeaseHandle, Long> entry : nextAt.entrySet()) {
+        for (Map.Entry<LeaseHandle, Long> entry : held.renewals()) {
             long at = underWay.contains(entry.getKey())
                     ? entry.getKey().deadline()
                     : Math.min(entry.getValue(), entry.getKey().deadline());
@@ -234,9 +229,7 @@ final class Renewer {
             // the next round tells; the batches after this one must be renewed
         } finally {
             underWay.removeAll(batch);
-            batch.stream()
-                    .filter(nextAt::containsKey)
-                    .forEach(lease -> alarm.setTo(nextAt.getOrDefault(lease, sentAt.ticks())));
+            batch.stream().map(held::renewAt).filter(Objects::nonNull).forEach(alarm::setTo);
         }
     }
 
@@ -299,7 +292,7 @@ final class Renewer {
 
     private void confirmed(LeaseHandle lease, Clocks sentAt, long micros) {
         boolean newest = lease.confirm(sentAt, TimeUnit.MICROSECONDS.toNanos(micros));
-        if (newest && nextAt.containsKey(lease)) {
+        if (newest && held.renewAt(lease) != null) {
             boolean last = maxHoldEnds(lease) - sentAt.ticks() <= TimeUnit.MICROSECONDS.toNanos(micros);
             schedule(lease, last ? lease.deadline() : sentAt.ticks() + third(lease));
             events.tell(
@@ -322,9 +315,7 @@ final class Renewer {
             Kind kind = state == State.AT_RISK ? Kind.AT_RISK : Kind.UNKNOWN;
             events.tell(kind, lease.names(), lease.fence(), lease.request().owner(), detail);
         }
-        if (nextAt.containsKey(lease)) {
-            schedule(lease, ticker.now() + Math.max(SOON, third(lease) / 6));
-        }
+        schedule(lease, ticker.now() + Math.max(SOON, third(lease) / 6));
     }
 
     /** Returns for how many microseconds the next renewal asks: the lease's duration, cut at its maximum hold. */

@@ -3,6 +3,7 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
+import io.bitjang.LeaseLock;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
@@ -13,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A lease as a {@link Lock}: the thread that has it may take it again, and gives it back as often. Thread-safe. */
@@ -21,12 +23,19 @@ final class ThreadLock implements Lock {
     /** Which thread has the lease, and how often. Replaced by the owning thread only, so no lock is needed. */
     private record Hold(Thread thread, Lease lease, int count) {}
 
-    private final NamedLease lock;
+    private final LeaseLock lock;
+    private final Supplier<Lease> patiently;
     private final LockName name;
     private volatile @Nullable Hold hold;
 
-    ThreadLock(NamedLease lock, LockName name) {
+    /**
+     * Makes a lock of this lease.
+     *
+     * @param patiently takes the lease for a caller without a deadline who ignores interrupts
+     */
+    ThreadLock(LeaseLock lock, Supplier<Lease> patiently, LockName name) {
         this.lock = lock;
+        this.patiently = patiently;
         this.name = name;
     }
 
@@ -38,7 +47,7 @@ final class ThreadLock implements Lock {
                 interrupted |= Thread.interrupted();
                 try {
                     if (!reentered()) {
-                        begin(lock.acquireHere());
+                        begin(patiently.get());
                     }
                     return;
                 } catch (LockException e) {

@@ -8,16 +8,17 @@ import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
+import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Log;
-import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * statement, and makes an attempt only where the lock looks free. Where the database can block or notify, a {@link WakeUps} comes
  * first and the poll is the safety net. Callers never wait on the database itself, so no deadline depends on it. Thread-safe.
  */
-final class WaitQueues {
+final class WaitQueues implements WakeUps.Sleepers {
 
     private static final long LOCAL_HOLDER_POLL = Duration.ofSeconds(1).toNanos();
     private static final long NOTIFIED_POLL = Duration.ofMillis(500).toNanos();
@@ -36,9 +37,12 @@ final class WaitQueues {
     private static final long IN_LINE = Duration.ofMillis(500).toNanos();
     private static final int MAX_SHARES = 1000;
 
-    private final LeaseEngine engine;
+    private final Instance instance;
     private final LockStore store;
     private final Ticker ticker;
+    private final HeldLeases held;
+    private final Grants grants;
+    private final PassingOn passingOn;
     private final WakeUps wakeUps;
     private final Map<List<LockName>, WaitQueue> queues = new ConcurrentHashMap<>();
 
@@ -48,12 +52,21 @@ final class WaitQueues {
     private final AtomicBoolean polling = new AtomicBoolean();
     private final Alarm alarm;
 
-    WaitQueues(LeaseEngine engine, LockStore store, Workers workers, WakeUps wakeUps) {
-        this.engine = engine;
-        this.store = store;
-        this.ticker = workers.ticker();
-        this.wakeUps = wakeUps;
-        this.alarm = new Alarm(workers, this::startPolling);
+    /** Makes queues without waiters; the source makes what wakes them. */
+    WaitQueues(
+            Instance instance,
+            HeldLeases held,
+            Grants grants,
+            PassingOn passingOn,
+            Function<WakeUps.Sleepers, WakeUps> source) {
+        this.instance = instance;
+        this.store = instance.store();
+        this.ticker = instance.ticker();
+        this.held = held;
+        this.grants = grants;
+        this.passingOn = passingOn;
+        this.alarm = new Alarm(instance.workers(), this::startPolling);
+        this.wakeUps = source.apply(this);
     }
 
     /**
@@ -66,7 +79,7 @@ final class WaitQueues {
             queues.remove(waiter.names(), queue);
             queue = queues.computeIfAbsent(waiter.names(), this::newQueue);
         }
-        if (engine.holds(waiter.names())) {
+        if (held.holds(waiter.names())) {
             waiter.refused(null);
             queue.lookAgain(Long.MAX_VALUE, LOCAL_HOLDER_POLL, 0);
             cleanUpOrSchedule(queue);
@@ -77,6 +90,10 @@ final class WaitQueues {
             } else {
                 attempt(queue);
             }
+        }
+        // this instance may have been closed while the waiter came
+        if (instance.lifetime().hasEnded()) {
+            waiter.fail(Lifetime.ending());
         }
     }
 
@@ -104,14 +121,17 @@ final class WaitQueues {
     }
 
     /** Lets whoever waits for one of these locks try, because it may be free now; not where another process goes first. */
-    void kick(List<LockName> freed) {
+    @Override
+    public void wake(List<LockName> freed) {
         queues.values().stream()
                 .filter(queue -> !Collections.disjoint(queue.names, freed) && !wakeUps.isBehind(queue.names))
                 .forEach(this::attempt);
     }
 
     /** Lets those who wait here for a lock that others want too try at once: it is this process's turn. */
-    void goFirst(LockName name) {
+    @Override
+    public void goFirst(LockName name) {
+        store.believeFree(name);
         WaitQueue queue = queues.get(List.of(name));
         if (queue != null) {
             queue.share.comes();
@@ -133,7 +153,7 @@ final class WaitQueues {
         } else {
             remember(names, share);
         }
-        kick(names);
+        wake(names);
     }
 
     /** Cleans up after a waiter who has left, with a lease or without. */
@@ -166,8 +186,19 @@ final class WaitQueues {
                 .sum();
     }
 
-    boolean isEmpty() {
-        return queues.isEmpty();
+    @Override
+    public boolean areThere() {
+        return !queues.isEmpty();
+    }
+
+    @Override
+    public boolean waitFor(LockName name) {
+        return queueFor(List.of(name)) != null;
+    }
+
+    @Override
+    public boolean have(LockName name) {
+        return held.holds(List.of(name));
     }
 
     void failAll(LockException reason) {
@@ -175,12 +206,18 @@ final class WaitQueues {
         queues.clear();
     }
 
+    /** Ends the wake-ups, and waits for that until the given end at most. */
+    void close(Deadline end) {
+        wakeUps.close(end);
+    }
+
     private void attempt(WaitQueue queue) {
         LeaseWaiter first = queue.beginAttempt();
         if (first == null) {
             cleanUpOrSchedule(queue);
         } else {
-            engine.driver.start(attempt(queue, first).ended((granted, failure) -> attempted(queue, granted, failure)));
+            instance.driver()
+                    .start(attempt(queue, first).ended((granted, failure) -> attempted(queue, granted, failure)));
         }
     }
 
@@ -188,7 +225,7 @@ final class WaitQueues {
     private Plan<Boolean> attempt(WaitQueue queue, LeaseWaiter first) {
         return Plan.later(() -> {
             int reserve = queue.reserveFor(first);
-            return engine.attempt(queue.names, first.request, reserve)
+            return grants.attempt(queue.names, first.request, reserve)
                     .then(outcome -> outcome.answer().granted()
                             ? serve(queue, first, outcome, reserve)
                             : refused(queue, outcome.answer()).map(looked -> false));
@@ -196,7 +233,7 @@ final class WaitQueues {
     }
 
     private Plan<Boolean> serve(WaitQueue queue, LeaseWaiter first, Attempts.Outcome outcome, int reserve) {
-        return engine.granted(queue.names, first.request, outcome)
+        return grants.granted(queue.names, first.request, outcome)
                 .then(lease -> serve(queue, first, lease, outcome.answer().wanted(), reserve));
     }
 
@@ -204,7 +241,7 @@ final class WaitQueues {
         queue.attempted(true);
         queue.share.granted(wanted || wakeUps.keepsOrder(queue.names));
         if (reserve > 0) {
-            engine.releases.beginRun(lease);
+            passingOn.begin(lease);
         }
         return first.serve(lease)
                 ? Plan.of(true)
@@ -215,7 +252,7 @@ final class WaitQueues {
     }
 
     private void attempted(WaitQueue queue, @Nullable Boolean granted, @Nullable Throwable failure) {
-        if (engine.isClosed()) {
+        if (instance.lifetime().hasEnded()) {
             return;
         }
         try {
@@ -239,9 +276,7 @@ final class WaitQueues {
         LockName name = queue.names.get(0);
         LockException reason = e instanceof LockException known
                 ? known
-                : e instanceof DatabaseException database
-                        ? Attempts.failed(name, what, database)
-                        : Attempts.failed(name, e);
+                : e instanceof DatabaseException database ? database.toFailure(name, what) : Attempts.failed(name, e);
         queue.waiters().forEach(waiter -> waiter.failed(reason));
         queue.failed();
     }
@@ -271,7 +306,7 @@ final class WaitQueues {
 
     private void startPolling() {
         if (polling.compareAndSet(false, true)) {
-            engine.driver.start(Plan.later(this::poll).ended((looked, failure) -> {
+            instance.driver().start(Plan.later(this::poll).ended((looked, failure) -> {
                 polling.set(false);
                 queues.values().forEach(this::cleanUpOrSchedule);
                 if (failure != null) {
@@ -304,11 +339,11 @@ final class WaitQueues {
      * Looks who has a queue's locks, until when, and whether they know that someone waits; if nobody has them, tries for them.
      */
     private Plan<@Nullable Void> look(WaitQueue queue, Map<LockName, LockRow> rows) {
-        List<LockRow> held = queue.names.stream()
+        List<LockRow> rowsHeld = queue.names.stream()
                 .map(rows::get)
                 .filter(row -> row != null && row.held())
                 .toList();
-        if (held.isEmpty()) {
+        if (rowsHeld.isEmpty()) {
             if (wakeUps.isBehind(queue.names) && queue.leavesItToOthers()) {
                 queue.lookAgain(Long.MAX_VALUE, NOTIFIED_POLL, 0);
             } else {
@@ -316,15 +351,16 @@ final class WaitQueues {
             }
             return Plan.DONE;
         }
-        held.forEach(row -> queue.waiters().forEach(waiter -> waiter.refused(row.toData())));
-        boolean here = held.stream().anyMatch(engine::holds);
-        return Plan.all(held, row -> engine.holds(row) || row.wanted() ? Plan.of(true) : markWanted(row.name()))
+        rowsHeld.forEach(row -> queue.waiters().forEach(waiter -> waiter.refused(row.toData())));
+        boolean here = rowsHeld.stream().anyMatch(held::holds);
+        return Plan.all(rowsHeld, row -> held.holds(row) || row.wanted() ? Plan.of(true) : markWanted(row.name()))
                 .last(known -> {
                     if (!here) {
                         wakeUps.want(queue.names);
                     }
-                    long fence = held.stream().mapToLong(LockRow::fence).max().orElseThrow();
-                    long ends = held.stream()
+                    long fence =
+                            rowsHeld.stream().mapToLong(LockRow::fence).max().orElseThrow();
+                    long ends = rowsHeld.stream()
                             .mapToLong(row -> row.remaining().toNanos() + 1_000_000)
                             .max()
                             .orElseThrow();

@@ -17,17 +17,19 @@ import org.jspecify.annotations.Nullable;
 /** Waits for leases on behalf of callers who left a promise instead of a thread. Thread-safe. */
 final class WaitsWithoutThread {
 
-    private final LeaseEngine engine;
+    private final Instance instance;
+    private final Grants grants;
     private final WaitQueues waiting;
     private final Workers workers;
 
     /** The waiters for whom one attempt is made on another thread; they are in no queue. */
     private final Set<LeaseWaiter> attemptedOnce = ConcurrentHashMap.newKeySet();
 
-    WaitsWithoutThread(LeaseEngine engine, WaitQueues waiting, Workers workers) {
-        this.engine = engine;
+    WaitsWithoutThread(Instance instance, Grants grants, WaitQueues waiting) {
+        this.instance = instance;
+        this.grants = grants;
         this.waiting = waiting;
-        this.workers = workers;
+        this.workers = instance.workers();
     }
 
     /** Waits for a lease; the promise is completed in any case, with the lease or with the reason why there is none. */
@@ -36,8 +38,10 @@ final class WaitsWithoutThread {
         if (wait.equals(Wait.none())) {
             attemptedOnce.add(waiter);
             waiter.result().whenComplete((lease, reason) -> attemptedOnce.remove(waiter));
-            engine.driver.start(attemptOnce(waiter));
-            engine.failIfClosed(waiter);
+            instance.driver().start(attemptOnce(waiter));
+            if (instance.lifetime().hasEnded()) {
+                waiter.fail(Lifetime.ending());
+            }
             return promise;
         }
         if (!waiter.deadline().isNever()) {
@@ -45,7 +49,7 @@ final class WaitsWithoutThread {
             waiter.result()
                     .whenComplete((lease, reason) -> Optional.ofNullable(timer).ifPresent(t -> t.cancel(false)));
         }
-        engine.enqueue(waiter);
+        waiting.enqueue(waiter);
         return promise;
     }
 
@@ -58,7 +62,7 @@ final class WaitsWithoutThread {
                             if (reason != null) {
                                 promise.completeExceptionally(reason);
                             } else if (!promise.complete(lease)) {
-                                engine.run(lease.closingUnwanted());
+                                instance.driver().run(lease.closingUnwanted());
                             }
                         },
                         workers::complete);
@@ -71,7 +75,7 @@ final class WaitsWithoutThread {
     }
 
     private Plan<@Nullable Void> attemptOnce(LeaseWaiter waiter) {
-        return engine.tryAcquire(waiter.names(), waiter.request)
+        return grants.tryAcquire(waiter.names(), waiter.request)
                 .then(lease -> {
                     waiter.refused(null);
                     if (lease.isEmpty()) {
@@ -87,7 +91,9 @@ final class WaitsWithoutThread {
                         waiter.fail(
                                 e instanceof LockException known
                                         ? known
-                                        : engine.isClosed() ? LeaseEngine.closing() : Attempts.failed(name, e));
+                                        : instance.lifetime().hasEnded()
+                                                ? Lifetime.ending()
+                                                : Attempts.failed(name, e));
                     }
                 });
     }

@@ -8,6 +8,25 @@ import java.util.List;
 /** How those who wait hear from the database that a lock was freed. Where they can't, the poller does the work. Thread-safe. */
 interface WakeUps {
 
+    /** Those who wait here, as far as a source of wake-ups has to know them. */
+    interface Sleepers {
+
+        /** Tells whether anyone here waits, for whatever lock. */
+        boolean areThere();
+
+        /** Tells whether anyone here waits for just this lock. */
+        boolean waitFor(LockName name);
+
+        /** Tells whether a lease of this process has just this lock. */
+        boolean have(LockName name);
+
+        /** Lets those who wait for one of these locks try, because it may be free now. */
+        void wake(List<LockName> freed);
+
+        /** Lets those who wait for a lock try for it at once: it is most likely free, and this process is the first in line. */
+        void goFirst(LockName name);
+    }
+
     /** Asks to be woken for locks that another process has; returns whether nobody here should try before the wake-up. */
     boolean want(List<LockName> names);
 

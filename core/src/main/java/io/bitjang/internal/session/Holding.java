@@ -6,6 +6,7 @@ import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
 import io.bitjang.internal.work.Callbacks;
 import io.bitjang.internal.work.Locked;
+import io.bitjang.internal.work.Workers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,7 +25,8 @@ final class Holding extends Locked {
     final Grant grant;
     final Thread thread;
     final long since;
-    private final SessionEngine engine;
+    private final Workers workers;
+    private final Consumer<Holding> release;
     private final List<Runnable> callbacks = new ArrayList<>();
     private final Callbacks called = new Callbacks();
     private State state = State.HELD;
@@ -32,12 +34,18 @@ final class Holding extends Locked {
     private boolean told;
     private String reason = "";
 
-    Holding(SessionEngine engine, LockName name, Grant grant, Thread thread) {
-        this.engine = engine;
+    /**
+     * Makes the holding of a lock that was granted to a thread.
+     *
+     * @param release gives the lock back when the last hold is closed
+     */
+    Holding(Workers workers, Consumer<Holding> release, LockName name, Grant grant, Thread thread) {
+        this.workers = workers;
+        this.release = release;
         this.name = name;
         this.grant = grant;
         this.thread = thread;
-        this.since = engine.workers.ticker().now();
+        this.since = workers.ticker().now();
     }
 
     /** Adds a hold of the lock. */
@@ -66,7 +74,7 @@ final class Holding extends Locked {
         if (toCall == null) {
             return false;
         }
-        toCall.forEach(code -> called.add(engine.workers, code));
+        toCall.forEach(code -> called.add(workers, code));
         return true;
     }
 
@@ -87,7 +95,7 @@ final class Holding extends Locked {
     }
 
     private void close() {
-        boolean release = locked(() -> {
+        boolean last = locked(() -> {
             if (--holds > 0 || state == State.RELEASED) {
                 return false;
             }
@@ -101,8 +109,8 @@ final class Holding extends Locked {
             state = State.RELEASED;
             return true;
         });
-        if (release) {
-            engine.release(this);
+        if (last) {
+            release.accept(this);
         }
     }
 
@@ -141,7 +149,7 @@ final class Holding extends Locked {
                 return state == State.LOST || !callbacks.add(() -> callback.accept(this));
             });
             if (now) {
-                called.add(engine.workers, () -> callback.accept(this));
+                called.add(workers, () -> callback.accept(this));
             }
             return this;
         }

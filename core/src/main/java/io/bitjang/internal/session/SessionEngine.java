@@ -32,9 +32,6 @@ import org.jspecify.annotations.Nullable;
 /** Takes session locks, gives them back, and watches over the sessions that hold them. Thread-safe. */
 public final class SessionEngine {
 
-    /** How long the server is asked to wait at a time. */
-    static final Duration SLICE = Duration.ofSeconds(10);
-
     /** How often the shared connection asks for a lock when no connection is free to wait. */
     private static final Duration POLL = Duration.ofMillis(25);
 
@@ -47,7 +44,7 @@ public final class SessionEngine {
 
     private final SessionStore store;
     private final SessionSettings settings;
-    final Workers workers;
+    private final Workers workers;
     private final Events events;
     private final SessionConnections links;
     private final Turns turns;
@@ -68,7 +65,7 @@ public final class SessionEngine {
         this.workers = workers;
         this.events = events;
         this.links = new SessionConnections(store, settings.waitingConnections(), this::beginToWatch);
-        this.turns = new Turns(this, settings.most());
+        this.turns = new Turns(workers, this::release, settings.most());
         this.watch = new SessionMonitor(links, turns, workers, this::died);
         this.transactions = new TransactionScope(store, workers.ticker());
     }
@@ -99,7 +96,7 @@ public final class SessionEngine {
         try {
             grant = attempt(name);
         } catch (DatabaseException e) {
-            throw failed(name, "could not be taken", e);
+            throw e.toFailure(name, "could not be taken");
         } finally {
             if (grant == null) {
                 freed(name);
@@ -174,7 +171,7 @@ public final class SessionEngine {
                 }
             }
         } catch (DatabaseException e) {
-            line.forEach(waiter -> waiter.failed(failed(name, "could not be taken", e)));
+            line.forEach(waiter -> waiter.failed(e.toFailure(name, "could not be taken")));
             pause = AFTER_FAILURE;
         } catch (LockException e) {
             line.forEach(waiter -> waiter.fail(e));
@@ -252,7 +249,7 @@ public final class SessionEngine {
         awaited.put(name, link);
         try {
             taken = !turns.line(name).isEmpty()
-                    && link.await(key, Duration.ofNanos(Math.min(longest, SLICE.toNanos())));
+                    && link.await(key, Duration.ofNanos(Math.min(longest, SessionMonitor.SLICE.toNanos())));
             return taken ? new Grant(link, key) : null;
         } catch (DatabaseException e) {
             throw diedOf(link, e);
@@ -294,7 +291,7 @@ public final class SessionEngine {
     }
 
     /** Passes the lock of a holder who has done on to the next in line, or gives it back to the database. */
-    void release(Holding holding) {
+    private void release(Holding holding) {
         tell(Kind.RELEASED, holding.name, null);
         Holding next = turns.passedOn(holding);
         if (next != null) {
@@ -384,10 +381,6 @@ public final class SessionEngine {
         }
         return CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
                 .completeOnTimeout(null, end.remainingNanos() + CUTTING.toNanos(), TimeUnit.NANOSECONDS);
-    }
-
-    static LockingFailException failed(LockName name, String what, DatabaseException e) {
-        return new LockingFailException(name, name + " " + what + ". " + e.getMessage(), e.sqlException());
     }
 
     private static LockException closing() {

@@ -21,6 +21,9 @@ final class SessionMonitor {
     /** How long a session may stay silent before it is given up, and its locks with it. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
 
+    /** How long the server is asked to wait for a lock at a time. */
+    static final Duration SLICE = Duration.ofSeconds(10);
+
     /** How long a connection that carries nothing is kept. */
     private static final Duration IDLE = Duration.ofSeconds(30);
 
@@ -51,7 +54,7 @@ final class SessionMonitor {
         for (SessionLink link : links.all()) {
             boolean carries = turns.any(link);
             boolean waits = links.isWaiting(link);
-            Duration patience = waits && !carries ? SessionEngine.SLICE.plus(SILENCE) : SILENCE;
+            Duration patience = waits && !carries ? SLICE.plus(SILENCE) : SILENCE;
             if (link.unanswered().compareTo(patience) > 0) {
                 // listeners of the application's are told: not on this thread
                 workers.aside(() -> died.accept(link, "it has not answered for " + patience.toSeconds() + " s"));

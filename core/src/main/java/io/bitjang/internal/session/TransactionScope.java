@@ -44,7 +44,7 @@ final class TransactionScope {
             @Nullable CallerSession outer = open.get(connection);
             return outer != null ? inner(outer, name, wait, call) : outermost(connection, name, wait, call);
         } catch (DatabaseException e) {
-            throw SessionEngine.failed(name, "could not be held for the transaction", e);
+            throw e.toFailure(name, "could not be held for the transaction");
         }
     }
 

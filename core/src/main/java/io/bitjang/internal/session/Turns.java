@@ -7,6 +7,7 @@ import io.bitjang.LockName;
 import io.bitjang.admin.LocalLock;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.work.Locked;
+import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,14 +49,22 @@ final class Turns extends Locked {
         }
     }
 
-    private final SessionEngine engine;
+    private final Workers workers;
+    private final Consumer<Holding> release;
     private final int most;
     private final Map<LockName, Turn> turns = new HashMap<>();
     private final Map<Thread, LockName> waiting = new HashMap<>();
     private final Map<SessionLink, Set<Holding>> carried = new HashMap<>();
 
-    Turns(SessionEngine engine, int most) {
-        this.engine = engine;
+    /**
+     * Makes turns of which nobody has one.
+     *
+     * @param release gives back the lock of a holder who has done
+     * @param most how many locks may be held at a time
+     */
+    Turns(Workers workers, Consumer<Holding> release, int most) {
+        this.workers = workers;
+        this.release = release;
         this.most = most;
     }
 
@@ -178,7 +188,7 @@ final class Turns extends Locked {
         Holding holder = turn.holder();
         Duration heldFor = holder == null
                 ? Duration.ZERO
-                : Duration.ofNanos(engine.workers.ticker().now() - holder.since);
+                : Duration.ofNanos(workers.ticker().now() - holder.since);
         long waiters = turn.line.stream().filter(waiter -> !waiter.isDone()).count();
         return new LocalLock(name, LocalLock.Kind.SESSION, holder != null, heldFor, (int) waiters);
     }
@@ -194,8 +204,8 @@ final class Turns extends Locked {
             }
             Turn turn = turn(name);
             turn.run = 0;
-            turn.runBegan = engine.workers.ticker().now();
-            return holder(turn, new Holding(engine, name, grant, Thread.currentThread()));
+            turn.runBegan = workers.ticker().now();
+            return holder(turn, new Holding(workers, release, name, grant, Thread.currentThread()));
         });
     }
 
@@ -208,7 +218,7 @@ final class Turns extends Locked {
         return locked(() -> {
             Turn turn = turn(name);
             turn.run = 0;
-            turn.runBegan = engine.workers.ticker().now();
+            turn.runBegan = workers.ticker().now();
             return next(name, turn, grant);
         });
     }
@@ -222,8 +232,7 @@ final class Turns extends Locked {
         return locked(() -> {
             Turn turn = turn(from.name);
             nobody(turn);
-            boolean longRun =
-                    ++turn.run >= LONGEST_RUN || engine.workers.ticker().now() - turn.runBegan > LONGEST_RUN_NANOS;
+            boolean longRun = ++turn.run >= LONGEST_RUN || workers.ticker().now() - turn.runBegan > LONGEST_RUN_NANOS;
             return longRun ? null : next(from.name, turn, from.grant);
         });
     }
@@ -234,7 +243,7 @@ final class Turns extends Locked {
             if (waiter == null) {
                 return null;
             }
-            Holding holding = holder(turn, new Holding(engine, name, grant, waiter.thread));
+            Holding holding = holder(turn, new Holding(workers, release, name, grant, waiter.thread));
             if (waiter.serve(holding)) {
                 waiting.remove(waiter.thread, name);
                 return holding;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
+import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 
 /** A statement failed. What that means for the caller is said by {@link #meaning()}. */
 public final class DatabaseException extends RuntimeException {
@@ -37,6 +40,11 @@ public final class DatabaseException extends RuntimeException {
     /** Makes the exception for an answer that can't be believed. */
     static DatabaseException unknown(String why) {
         return new DatabaseException(Meaning.UNKNOWN, why, new SQLException(why));
+    }
+
+    /** Makes what a caller is told, who is not concerned with statements: what could not be done, and why. */
+    public LockingFailException toFailure(@Nullable LockName name, String what) {
+        return new LockingFailException(name, name + " " + what + ". " + getMessage(), sqlException);
     }
 
     /** Returns what the failure means. */

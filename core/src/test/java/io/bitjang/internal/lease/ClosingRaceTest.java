@@ -31,6 +31,7 @@ class ClosingRaceTest extends OnEngine {
         GrantKey key = new GrantKey(JOB, round, GrantKey.newSecret());
         return new LeaseHandle(
                 engine,
+                workers,
                 List.of(JOB),
                 key,
                 request(),

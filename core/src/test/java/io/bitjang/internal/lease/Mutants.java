@@ -35,9 +35,9 @@ final class Mutants {
                     "attempt(queue);\n            }"),
             new Mutant(
                     "a lease is counted from the answer",
-                    "lease.LeaseEngine",
+                    "lease.Grants",
                     "long deadline = outcome.sentAt().ticks() + request",
-                    "long deadline = ticker.now() + request"),
+                    "long deadline = instance.ticker().now() + request"),
             new Mutant(
                     "a renewal is counted from the answer",
                     "lease.Renewer",
@@ -66,14 +66,14 @@ final class Mutants {
             new Mutant(
                     "a hand-over is counted from the answer",
                     "lease.Releases",
-                    "return engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt))",
-                    "return engine.granted(lease.names(), next.request, new Attempts.Outcome(answer, engine.ticker.clocks()))"),
+                    "return grants.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt))",
+                    "return grants.granted(lease.names(), next.request, new Attempts.Outcome(answer, instance.ticker().clocks()))"),
             new Mutant("a fence is used again", "lease.FenceReserve", "return ++fence;", "return fence;"),
             new Mutant(
                     "a loss is told twice",
                     "lease.LeaseHandle",
-                    "engine.lost(this, reason, telling);",
-                    "engine.lost(this, reason, telling);\n            engine.lost(this, reason, telling);"),
+                    "keeper.lost(this, reason, telling);",
+                    "keeper.lost(this, reason, telling);\n            keeper.lost(this, reason, telling);"),
             new Mutant(
                     "a waiter who left keeps the lease",
                     "lease.WaitQueues",
@@ -87,20 +87,20 @@ final class Mutants {
             new Mutant(
                     "a lock is released by name",
                     "lease.Releases",
-                    "store.release(name, lease.key().secret(), engine.waits(name))))",
-                    "store.read(name).then(row -> store.release(name, row.map(each -> String.valueOf(each.lockId())).orElse(\"\"), engine.waits(name)))))"));
+                    "store.release(name, lease.key().secret(), waiting.waitFor(name))))",
+                    "store.read(name).then(row -> store.release(name, row.map(each -> String.valueOf(each.lockId())).orElse(\"\"), waiting.waitFor(name)))))"));
 
     /** Flaws that it does not see yet. */
     static final List<Mutant> UNSEEN = List.of(
             new Mutant(
                     "a lock that is given back wakes nobody",
                     "lease.WaitQueues",
-                    "remember(names, share);\n        }\n        kick(names);",
+                    "remember(names, share);\n        }\n        wake(names);",
                     "remember(names, share);\n        }"),
             new Mutant(
                     "a lost lease wakes nobody",
                     "lease.LeaseEngine",
-                    "workers.execute(() -> waiting.kick(lease.names()));",
+                    "instance.workers().execute(() -> wake(lease.names()));",
                     ""),
             new Mutant(
                     "a late release wakes nobody",
@@ -120,7 +120,7 @@ final class Mutants {
                     "Math.max(interval, atLeastNanos)"),
             new Mutant(
                     "who comes while the lock is held here is not seen",
-                    "lease.LeaseEngine",
+                    "lease.HeldLeases",
                     "return lease != null && lease.active() && lease.names().equals(names);",
                     "return lease != null;"),
             new Mutant(
@@ -158,7 +158,7 @@ final class Mutants {
                     "lease.FairShare",
                     "return !wanted || !isLong;",
                     "return true;"),
-            new Mutant("a lease passes on after the host slept", "lease.Releases", "&& !lease.mayHaveSlept()", ""),
+            new Mutant("a lease passes on after the host slept", "lease.PassingOn", "&& !lease.mayHaveSlept()", ""),
             new Mutant(
                     "a lease passes on after its reserve has ended",
                     "lease.FenceReserve",
@@ -166,9 +166,9 @@ final class Mutants {
                     "return fence < last;"),
             new Mutant(
                     "a lease that passes on is counted anew",
-                    "lease.LeaseEngine",
-                    "ticker.clocks(), from.deadline());",
-                    "ticker.clocks(), ticker.now() + request.duration().toNanos());"),
+                    "lease.Grants",
+                    "clocks(), from.deadline());",
+                    "clocks(), instance.ticker().now() + request.duration().toNanos());"),
             new Mutant(
                     "fences are used that were not set aside",
                     "lease.Request",
@@ -176,16 +176,19 @@ final class Mutants {
                     "return new Claim(secret, owner, Limits.micros(duration), note, again, 0);"),
             new Mutant(
                     "the table is not told who has the lock",
-                    "lease.Releases",
-                    "first.joins(run);\n        settleSoon(run, null);",
-                    "first.joins(run);"),
+                    "lease.PassingOn",
+                    "first.passesOnWith(fences);\n        settleSoon(fences, null);",
+                    "first.passesOnWith(fences);"),
             new Mutant(
                     "the table is told only once who has the lock",
-                    "lease.Releases",
-                    "settleSoon(run, active ? null : lease);",
+                    "lease.PassingOn",
+                    "settleSoon(fences, active ? null : lease);",
                     ""),
             new Mutant(
-                    "a lease goes on passing on while the table is told", "lease.Releases", "lease.leavesRun();", ""),
+                    "a lease goes on passing on while the table is told",
+                    "lease.PassingOn",
+                    "lease.passesOnByStatement();",
+                    ""),
             new Mutant(
                     "a loss is not told",
                     "lease.LeaseEngine",
@@ -193,7 +196,7 @@ final class Mutants {
                     ""),
             new Mutant(
                     "a lease that was given back is lost later",
-                    "lease.LeaseHandle",
+                    "lease.LeaseState",
                     "return state != State.LOST && state != State.RELEASED;",
                     "return state != State.LOST;"),
             new Mutant(
@@ -209,7 +212,7 @@ final class Mutants {
             new Mutant(
                     "an expired lease that was prolonged after all stays taken",
                     "lease.LeaseHandle",
-                    "engine.releaseLater(this);",
+                    "keeper.releaseLater(this);",
                     ""),
             new Mutant(
                     "a renewal that failed is under way for ever", "lease.Renewer", "underWay.removeAll(batch);", ""),
@@ -226,7 +229,7 @@ final class Mutants {
             new Mutant(
                     "a lease that was given back is renewed",
                     "lease.LeaseEngine",
-                    "Plan<@Nullable Void> release(LeaseHandle lease) {\n        renewer.remove(lease);",
+                    "Plan<@Nullable Void> release(LeaseHandle lease) {\n        held.remove(lease);",
                     "Plan<@Nullable Void> release(LeaseHandle lease) {"),
             new Mutant(
                     "a release that failed is not put off",

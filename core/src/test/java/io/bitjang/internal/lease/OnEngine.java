@@ -28,13 +28,14 @@ abstract class OnEngine extends OnH2 {
     static final Duration THIRD = LONG.dividedBy(3);
 
     LeaseEngine engine;
+    Workers workers;
 
     @BeforeEach
     void build() {
         DataSource source = seen.dataSource();
         Database database = new Database(source, Dialects.detect(source), Ticker.SYSTEM);
         Tables tables = new Tables(null, "bitjang_");
-        Workers workers = new ThreadWorkers(Ticker.SYSTEM);
+        workers = new ThreadWorkers(Ticker.SYSTEM);
         closing(() -> workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         engine = LeaseEngine.over(
                 database,
@@ -54,7 +55,7 @@ abstract class OnEngine extends OnH2 {
 
     /** A grant of the database's, so long ago. */
     Attempts.Outcome taken(LockName name, Request request, Duration ago) throws SQLException {
-        Attempts.Outcome outcome = engine.run(engine.attempt(List.of(name), request, 0));
+        Attempts.Outcome outcome = engine.run(engine.grants.attempt(List.of(name), request, 0));
         assertThat(outcome.answer().granted()).isTrue();
         set("expires_at = expires_at - " + Limits.micros(ago), name);
         return outcome;
@@ -62,7 +63,8 @@ abstract class OnEngine extends OnH2 {
 
     /** A lease for it. */
     LeaseHandle granted(LockName name, Request request, Attempts.Outcome outcome, Duration ago) {
-        return engine.run(engine.granted(List.of(name), request, new Attempts.Outcome(outcome.answer(), ago(ago))));
+        return engine.run(
+                engine.grants.granted(List.of(name), request, new Attempts.Outcome(outcome.answer(), ago(ago))));
     }
 
     static Clocks ago(Duration ago) {

@@ -29,7 +29,7 @@ class ProcessLineTest extends OnEngine {
         DataSource source = seen.dataSource();
         SessionStore store =
                 new SessionStore(Ticker.SYSTEM, source, source, Dialects.detect(source), new Tables(null, "bitjang_"));
-        gate = new ProcessLine(engine, store, new Silent());
+        gate = new ProcessLine(workers, store, new Nobody(), new Silent());
         closing(() -> gate.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         closing(seen::up);
     }
@@ -56,6 +56,31 @@ class ProcessLineTest extends OnEngine {
 
     private static boolean isTheGates(Thread thread) {
         return thread.getName().equals("bitjang-gate");
+    }
+
+    /** Waits for nothing, and has nothing. */
+    private static final class Nobody implements WakeUps.Sleepers {
+
+        @Override
+        public boolean areThere() {
+            return false;
+        }
+
+        @Override
+        public boolean waitFor(LockName name) {
+            return false;
+        }
+
+        @Override
+        public boolean have(LockName name) {
+            return false;
+        }
+
+        @Override
+        public void wake(List<LockName> freed) {}
+
+        @Override
+        public void goFirst(LockName name) {}
     }
 
     /** Never rings. */

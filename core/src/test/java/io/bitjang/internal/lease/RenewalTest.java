@@ -58,12 +58,12 @@ class RenewalTest extends OnEngine {
         int leases = 20;
         List<Attempts.Outcome> outcomes = new ArrayList<>();
         for (int i = 0; i < leases; i++) {
-            outcomes.add(engine.run(engine.attempt(List.of(LockName.of("many" + i)), request(), 0)));
+            outcomes.add(engine.run(engine.grants.attempt(List.of(LockName.of("many" + i)), request(), 0)));
         }
         seen.reset();
         Clocks sentAt = ago(THIRD.minusMillis(50));
         for (int i = 0; i < leases; i++) {
-            engine.run(engine.granted(
+            engine.run(engine.grants.granted(
                     List.of(LockName.of("many" + i)),
                     request(),
                     new Attempts.Outcome(outcomes.get(i).answer(), sentAt)));
@@ -136,7 +136,7 @@ class RenewalTest extends OnEngine {
         // short, so that the pauses between the attempts are
         Request brief = Request.of("node", Duration.ofSeconds(6), null);
         AtomicInteger failures = new AtomicInteger();
-        Attempts.Outcome outcome = engine.run(engine.attempt(List.of(JOB), brief, 0));
+        Attempts.Outcome outcome = engine.run(engine.grants.attempt(List.of(JOB), brief, 0));
         set("expires_at = expires_at + 60000000", JOB);
         seen.before(sql -> {
             if (failures.incrementAndGet() <= 2) {
@@ -238,6 +238,6 @@ class RenewalTest extends OnEngine {
         untilTold(Kind.RENEWED);
 
         assertThat(events).extracting(event -> event.name().id()).doesNotContain("job");
-        assertThat(engine.renewer.leases()).doesNotContain(lease);
+        assertThat(engine.leases()).doesNotContain(lease);
     }
 }

@@ -43,13 +43,10 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
         this.store = new LockStore(world.dialect, SimWorld.TABLES, ticker, () -> "p" + number + "-" + ++secrets);
         world.know(store);
         this.engine = new LeaseEngine(
-                store,
+                new Instance(this, store, this, new Events(List.of(listener)), new Lifetime()),
                 store.guard(SimWorld.NO_DATABASE),
-                this,
                 new Settings("node-" + number, SimWorld.LEASE, SimWorld.LEASE, false, false),
-                this,
-                new Events(List.of(listener)),
-                engine -> new WakeUps() {
+                sleepers -> new WakeUps() {
                     @Override
                     public boolean want(List<io.bitjang.LockName> names) {
                         return false;

@@ -77,7 +77,8 @@ class SuspendedHostTest extends OnEngine {
         sleepsForTwiceItsTime(lease);
 
         assertThat(lease.mayHaveSlept()).isTrue();
-        assertThat(engine.run(engine.passedOn(lease, new FenceReserve(lease, Ticker.SYSTEM.now()), request()))
+        assertThat(engine.run(engine.grants.passedOn(
+                                lease, new FenceReserve<>(lease, lease.fence(), Ticker.SYSTEM.now()), request()))
                         .state())
                 .isEqualTo(State.UNKNOWN);
     }

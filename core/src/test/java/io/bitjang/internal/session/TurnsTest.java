@@ -13,11 +13,9 @@ import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.HandTicker;
 import io.bitjang.internal.time.Ticker;
-import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.ThreadWorkers;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,8 +36,7 @@ class TurnsTest extends OnH2 {
                 new SessionStore(ticker, source, source, Dialects.detect(source), new Tables(null, "bitjang_"));
         Workers workers = new ThreadWorkers(ticker);
         closing(() -> workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
-        turns = new Turns(
-                new SessionEngine(store, new SessionSettings("node", 1, 10), workers, new Events(List.of())), 10);
+        turns = new Turns(workers, released -> {}, 10);
         SessionLink link = store.connect();
         closing(link::close);
         grant = new Grant(link, store.key(NAME));
