@@ -15,11 +15,23 @@ final class FairShare extends Locked {
     /** The most hand-overs of a share, unless they are so fast that hardly any time has passed. */
     private static final int LONGEST = 50;
 
+    /** A share that is shorter costs others nothing that they would notice, so it is not counted: as long as leases pass on. */
     private static final long SHORT_NANOS = FenceReserve.LONGEST.toNanos();
+
+    /** The longest share: two processes that take turns wait a tenth of a second for each other, which a person does not see. */
     private static final long LONGEST_NANOS = Duration.ofMillis(100).toNanos();
 
-    /** How long it is remembered that others want the lock; after this time it is worth nothing. */
+    /** How long it is remembered that others want the lock: five polls of theirs; whoever has not marked it since has left. */
     private static final long MEMORY_NANOS = Duration.ofMillis(250).toNanos();
+
+    /** How long this process stands back for those who poll: longer than their poll of 50 ms and its random quarter. */
+    private static final long FOR_POLLS = Duration.ofMillis(75).toNanos();
+
+    /** How long it stands back for those who are notified, and need a round trip or two. */
+    private static final long FOR_NOTIFIED = Duration.ofMillis(15).toNanos();
+
+    /** How long it stands back where processes stand in line: the line calls it earlier, this is the safety net. */
+    private static final long FOR_LINE = Duration.ofMillis(500).toNanos();
 
     private int handOvers;
     private final Ticker ticker;
@@ -73,17 +85,21 @@ final class FairShare extends Locked {
     /**
      * Notes that the lock was really freed: after more than a moment of it, the others go first. Returns when this process may
      * try again.
+     *
+     * @param inLine whether processes take the lock in the order in which they asked: then the others go first always
+     * @param notified whether others hear of it at once
      */
-    long freed(boolean othersWait, boolean always, long standBackNanos) {
+    long freed(boolean othersWait, boolean inLine, boolean notified) {
         return locked(() -> {
             long now = ticker.now();
             lastUsed = now;
             wanted |= othersWait;
-            boolean yields = always || wanted && now - began > SHORT_NANOS;
+            boolean yields = inLine || wanted && now - began > SHORT_NANOS;
             if (yields) {
                 begin(now, false);
             }
-            return standBackUntil = now + (yields ? standBackNanos : 0);
+            long standBack = inLine ? FOR_LINE : notified ? FOR_NOTIFIED : FOR_POLLS;
+            return standBackUntil = now + (yields ? standBack : 0);
         });
     }
 

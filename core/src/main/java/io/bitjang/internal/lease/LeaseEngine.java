@@ -185,7 +185,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
             } catch (NoLockException e) {
                 lease.lose(
                         e.takenAwayBy().map("it was taken away by "::concat).orElse("the guard found that it is gone"));
-                lease.notHeld();
+                lease.holderIsTold();
                 throw e;
             }
         }

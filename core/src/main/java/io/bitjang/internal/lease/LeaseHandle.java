@@ -329,6 +329,11 @@ final class LeaseHandle implements Lease {
         }
     }
 
+    /** Counts the holder as told, by whatever exception it gets. */
+    void holderIsTold() {
+        state.tell();
+    }
+
     NoLockException notHeld() {
         return notHeld("");
     }

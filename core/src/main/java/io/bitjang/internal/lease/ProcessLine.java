@@ -105,7 +105,7 @@ final class ProcessLine implements WakeUps {
     }
 
     @Override
-    public boolean isBehind(List<LockName> names) {
+    public void giveUpIfSilent() {
         SessionLink open = link;
         if (open != null && open.unanswered().compareTo(SILENCE) > 0) {
             // cut, the thread comes back with an exception
@@ -113,6 +113,10 @@ final class ProcessLine implements WakeUps {
             link = null;
             workers.aside(open::abort);
         }
+    }
+
+    @Override
+    public boolean isBehind(List<LockName> names) {
         return names.size() == 1 && names.get(0).equals(standsFor);
     }
 

@@ -158,10 +158,10 @@ final class WaitQueue extends Locked {
     }
 
     /**
-     * Tells whether to leave a free lock to others, who are to go first: true at the first look since it was seen held, and at
-     * every other look after that.
+     * Leaves a free lock to others, who are to go first: at the first look since it was seen held, and at every other look after
+     * that. Returns whether it did so this time.
      */
-    boolean leavesItToOthers() {
+    boolean leaveToOthers() {
         return locked(() -> left = !left);
     }
 

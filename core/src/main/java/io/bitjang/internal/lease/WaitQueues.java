@@ -32,9 +32,6 @@ final class WaitQueues implements WakeUps.Sleepers {
     private static final long LOCAL_HOLDER_POLL = Duration.ofSeconds(1).toNanos();
     private static final long NOTIFIED_POLL = Duration.ofMillis(500).toNanos();
     private static final long CHANGED_POLL = Duration.ofMillis(5).toNanos();
-    private static final long STAND_BACK = Duration.ofMillis(75).toNanos();
-    private static final long BRIEFLY = Duration.ofMillis(15).toNanos();
-    private static final long IN_LINE = Duration.ofMillis(500).toNanos();
     private static final int MAX_SHARES = 1000;
 
     private final Instance instance;
@@ -144,8 +141,7 @@ final class WaitQueues implements WakeUps.Sleepers {
         wakeUps.freed(names);
         WaitQueue queue = queues.get(names);
         FairShare share = queue != null ? queue.share : shares.getOrDefault(names, new FairShare(ticker));
-        boolean inLine = wakeUps.keepsOrder(names);
-        long at = share.freed(othersWait, inLine, inLine ? IN_LINE : wakeUps.willRing(names) ? BRIEFLY : STAND_BACK);
+        long at = share.freed(othersWait, wakeUps.keepsOrder(names), wakeUps.willRing(names));
         if (queue != null) {
             queue.notBefore(at);
             alarm.setTo(at);
@@ -305,6 +301,7 @@ final class WaitQueues implements WakeUps.Sleepers {
     }
 
     private void startPolling() {
+        wakeUps.giveUpIfSilent();
         if (polling.compareAndSet(false, true)) {
             instance.driver().start(Plan.later(this::poll).ended((looked, failure) -> {
                 polling.set(false);
@@ -344,7 +341,7 @@ final class WaitQueues implements WakeUps.Sleepers {
                 .filter(row -> row != null && row.held())
                 .toList();
         if (rowsHeld.isEmpty()) {
-            if (wakeUps.isBehind(queue.names) && queue.leavesItToOthers()) {
+            if (wakeUps.isBehind(queue.names) && queue.leaveToOthers()) {
                 queue.lookAgain(Long.MAX_VALUE, NOTIFIED_POLL, 0);
             } else {
                 attempt(queue);

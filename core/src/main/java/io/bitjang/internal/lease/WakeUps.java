@@ -43,6 +43,9 @@ interface WakeUps {
         return false;
     }
 
+    /** Gives up a source that has been silent for too long; whoever polls calls this, so that nobody waits for it for ever. */
+    default void giveUpIfSilent() {}
+
     /** Notes that these locks were really freed here. */
     default void freed(List<LockName> names) {}
 

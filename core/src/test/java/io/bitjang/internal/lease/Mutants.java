@@ -26,8 +26,8 @@ final class Mutants {
             new Mutant(
                     "a process stands back for ever",
                     "lease.FairShare",
-                    "return standBackUntil = now + (yields ? standBackNanos : 0);",
-                    "return standBackUntil = now + (yields ? 1000 * standBackNanos : 0);"),
+                    "return standBackUntil = now + (yields ? standBack : 0);",
+                    "return standBackUntil = now + (yields ? 1000 * standBack : 0);"),
             new Mutant(
                     "a failed attempt is not followed by another",
                     "lease.WaitQueues",

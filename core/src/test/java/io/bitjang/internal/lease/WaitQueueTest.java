@@ -138,11 +138,11 @@ class WaitQueueTest {
     @Test
     void nobody_tries_while_this_process_stands_back_until_its_turn_comes() {
         add(SEEN);
-        share.freed(true, true, MINUTE);
+        share.freed(true, true, false);
 
         assertThat(share.standsBack()).isTrue();
         assertThat(queue.beginAttempt()).isNull();
-        assertThat(untilNextPoll()).isEqualTo(MINUTE);
+        assertThat(untilNextPoll()).isEqualTo(SECOND / 2);
         share.comes();
         assertThat(queue.beginAttempt()).isNotNull();
     }
@@ -158,14 +158,30 @@ class WaitQueueTest {
         assertThat(share.goesOn(false)).as("not longer than 100 ms").isTrue();
         ticker.pass(Duration.ofNanos(1));
         assertThat(share.goesOn(false)).as("others have waited for 100 ms").isFalse();
-        share.freed(true, false, MINUTE);
+        share.freed(true, false, false);
         assertThat(share.standsBack()).isTrue();
         assertThat(share.isOver()).isFalse();
-        ticker.pass(Duration.ofMinutes(1));
+        ticker.pass(Duration.ofMillis(75));
         assertThat(share.standsBack()).isFalse();
         assertThat(share.isOver())
                 .as("what is known about the others is worth nothing")
                 .isTrue();
+    }
+
+    @Test
+    void process_stands_back_for_as_long_as_others_need_to_hear_that_the_lock_is_free() {
+        long now = ticker.now();
+        assertThat(share.freed(false, false, false) - now).as("nobody waits").isZero();
+        assertThat(share.freed(true, false, false) - now)
+                .as("it had the lock for a moment only")
+                .isZero();
+        ticker.pass(Duration.ofMillis(21));
+        now = ticker.now();
+        assertThat(share.freed(true, false, false) - now).as("they poll").isEqualTo(3 * SECOND / 40);
+        ticker.pass(Duration.ofMillis(21));
+        now = ticker.now();
+        assertThat(share.freed(true, false, true) - now).as("they are notified").isEqualTo(3 * SECOND / 200);
+        assertThat(share.freed(true, true, true) - now).as("they stand in line").isEqualTo(SECOND / 2);
     }
 
     @Test
