@@ -54,6 +54,12 @@ class LeaseStateTest {
     }
 
     @Test
+    void answers_to_requests_of_the_same_moment_count_both() {
+        assertThat(lease.confirm(at(SECOND), LASTS)).isTrue();
+        assertThat(lease.confirm(at(SECOND), LASTS)).isTrue();
+    }
+
+    @Test
     void confirmation_for_a_shorter_time_does_not_shorten_it() {
         assertThat(lease.confirm(at(10 * SECOND), SECOND)).isTrue();
 
@@ -104,6 +110,7 @@ class LeaseStateTest {
         assertThat(lease.doubt(State.AT_RISK, at(SECOND))).isFalse();
         lease.confirm(at(SECOND), LASTS);
         assertThat(lease.now()).isEqualTo(State.RELEASED);
+        assertThat(lease.active()).isFalse();
         assertThat(lease.isOverdue(BEGAN + 100 * LASTS)).isFalse();
         assertThat(lease.tellWhyLost()).isNull();
     }

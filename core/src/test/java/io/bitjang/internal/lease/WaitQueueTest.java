@@ -148,51 +148,81 @@ class WaitQueueTest {
     }
 
     @Test
-    void turn_is_bounded_only_while_others_wait() {
-        assertThat(share.goesOn(false)).isTrue();
-        share.granted(false);
-        ticker.pass(Duration.ofMillis(101));
-        assertThat(share.goesOn(false)).as("nobody else wants it").isTrue();
-        share.handedOver(true);
-        ticker.pass(Duration.ofMillis(100));
-        assertThat(share.goesOn(false)).as("not longer than 100 ms").isTrue();
-        ticker.pass(Duration.ofNanos(1));
-        assertThat(share.goesOn(false)).as("others have waited for 100 ms").isFalse();
-        share.freed(true, false, false);
-        assertThat(share.standsBack()).isTrue();
-        assertThat(share.isOver()).isFalse();
-        ticker.pass(Duration.ofMillis(75));
-        assertThat(share.standsBack()).isFalse();
-        assertThat(share.isOver())
-                .as("what is known about the others is worth nothing")
-                .isTrue();
+    void next_look_can_be_put_off() {
+        add(SEEN);
+        queue.notBefore(ticker.now() + MINUTE);
+
+        assertThat(untilNextPoll()).isEqualTo(MINUTE);
     }
 
     @Test
-    void process_stands_back_for_as_long_as_others_need_to_hear_that_the_lock_is_free() {
-        long now = ticker.now();
-        assertThat(share.freed(false, false, false) - now).as("nobody waits").isZero();
-        assertThat(share.freed(true, false, false) - now)
-                .as("it had the lock for a moment only")
-                .isZero();
-        ticker.pass(Duration.ofMillis(21));
-        now = ticker.now();
-        assertThat(share.freed(true, false, false) - now).as("they poll").isEqualTo(3 * SECOND / 40);
-        ticker.pass(Duration.ofMillis(21));
-        now = ticker.now();
-        assertThat(share.freed(true, false, true) - now).as("they are notified").isEqualTo(3 * SECOND / 200);
-        assertThat(share.freed(true, true, true) - now).as("they stand in line").isEqualTo(SECOND / 2);
+    void look_is_not_later_than_the_end_of_the_standing_back() {
+        add(SEEN);
+        share.freed(true, true, false);
+        queue.lookAgain(Long.MAX_VALUE, MINUTE, 7);
+
+        assertThat(untilNextPoll()).isEqualTo(SECOND / 2);
     }
 
     @Test
-    void fifty_hand_overs_are_enough_once_others_have_waited_for_a_moment() {
-        share.granted(true);
-        for (int handOvers = 0; handOvers < 50; handOvers++) {
-            share.handedOver(true);
+    void fence_of_the_latest_look_is_remembered() {
+        assertThat(queue.hasSeen(7)).isFalse();
+        queue.lookAgain(Long.MAX_VALUE, 0, 7);
+        assertThat(queue.hasSeen(7)).isTrue();
+        queue.lookAgain(Long.MAX_VALUE, 0, 8);
+        assertThat(queue.hasSeen(7)).isFalse();
+    }
+
+    @Test
+    void free_lock_is_left_to_others_at_every_other_look() {
+        assertThat(queue.leaveToOthers()).isTrue();
+        assertThat(queue.leaveToOthers()).as("they did not take it").isFalse();
+        assertThat(queue.leaveToOthers()).isTrue();
+        queue.lookAgain(Long.MAX_VALUE, 0, 0);
+        assertThat(queue.leaveToOthers()).as("still free").isFalse();
+        queue.leaveToOthers();
+        queue.lookAgain(Long.MAX_VALUE, 0, 7);
+        assertThat(queue.leaveToOthers()).as("held since").isTrue();
+    }
+
+    @Test
+    void lock_that_stays_in_one_hand_is_looked_at_less_often_step_by_step() {
+        add(SEEN);
+        looks(40);
+        assertThat(untilNextPoll()).isBetween(SECOND / 20, SECOND / 16);
+        looks(1);
+        assertThat(untilNextPoll()).isBetween(SECOND / 10, SECOND / 8);
+        looks(39);
+        assertThat(untilNextPoll()).isBetween(SECOND / 10, SECOND / 8);
+        looks(1);
+        assertThat(untilNextPoll()).isBetween(SECOND / 5, SECOND / 4);
+    }
+
+    private void looks(int times) {
+        for (int look = 0; look < times; look++) {
+            queue.lookAgain(Long.MAX_VALUE, 0, 7);
         }
-        ticker.pass(FenceReserve.LONGEST);
-        assertThat(share.goesOn(false)).as("fast ones don't count").isTrue();
-        ticker.pass(Duration.ofNanos(1));
-        assertThat(share.goesOn(false)).isFalse();
+    }
+
+    @Test
+    void those_who_have_gone_are_not_counted() {
+        LeaseWaiter first = add(SEEN);
+        add(SEEN);
+        add(SEEN);
+        assertThat(queue.size()).isEqualTo(3);
+
+        leave(first);
+
+        assertThat(queue.size()).isEqualTo(2);
+        assertThat(queue.waiters()).hasSize(3);
+    }
+
+    @Test
+    void nothing_is_set_aside_if_the_next_one_sees_its_lease() {
+        Request unseen = SEEN.asUnseen();
+        LeaseWaiter first = add(unseen);
+        add(SEEN);
+
+        assertThat(queue.reserveFor(first)).isZero();
     }
 }
