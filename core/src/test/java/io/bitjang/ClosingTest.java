@@ -133,8 +133,11 @@ class ClosingTest extends OnH2 {
         Lease lease = node.lease("job").acquire(Wait.none());
         Gate release = gate();
         seen.before(sql -> {
-            release.pass();
-            throw new SQLException("The row is locked", "HYT00", 50200);
+            // who only reads is not kept by a locked row; a database that does not even answer that is soon given up
+            if (sql.contains("UPDATE")) {
+                release.pass();
+                throw new SQLException("The row is locked", "HYT00", 50200);
+            }
         });
         Job<Object> closes = start(() -> {
             lease.close();

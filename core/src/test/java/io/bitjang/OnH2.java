@@ -107,6 +107,8 @@ public abstract class OnH2 {
     protected final int execute(String sql) throws SQLException {
         try (Connection connection = DriverManager.getConnection(url);
                 Statement statement = connection.createStatement()) {
+            // the test itself has time to wait for a row that someone in the background has locked
+            statement.execute("SET LOCK_TIMEOUT 20000");
             return statement.executeUpdate(sql);
         }
     }
@@ -219,7 +221,7 @@ public abstract class OnH2 {
 
         /** Returns when its thread waits for a lock. */
         public Job<T> untilItWaits() throws Exception {
-            return untilItIsIn("CompletableFuture.");
+            return untilItIsIn("work.Waiter.await");
         }
 
         /** Returns when its thread is there: a part of a class and its method. */

@@ -140,17 +140,16 @@ class OwnerLockTest extends OnH2 {
         takeWithoutKnowing();
         Thread test = Thread.currentThread();
         CountDownLatch triedToRelease = new CountDownLatch(2);
-        seen.up();
-        // those in the background do nothing until the lock was taken again
+        // those in the background do nothing until the lock was taken again: at no moment is the database simply up
         Gate again = gate();
-        seen.before(sql -> {
-            if (Thread.currentThread() != test) {
-                again.pass();
-            }
-        });
         seen.after(sql -> {
             if (Thread.currentThread() != test) {
                 triedToRelease.countDown();
+            }
+        });
+        seen.before(sql -> {
+            if (Thread.currentThread() != test) {
+                again.pass();
             }
         });
 

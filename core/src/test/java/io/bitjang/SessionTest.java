@@ -86,8 +86,10 @@ class SessionTest extends OnH2 {
             if (told().contains(Kind.HANDED_OVER)) {
                 eventually("both gave it back", () -> told(Kind.RELEASED) == 2);
                 eventually("free again", () -> other.session(name).tryRun(() -> {}));
-                // the last gives it back; none was needed in between
-                assertThat(seen.statements()).hasSizeLessThanOrEqualTo(2);
+                // the last gives it back; none was needed in between, but for the question whether the session lives
+                assertThat(seen.statements())
+                        .filteredOn(sql -> sql.contains(" FROM "))
+                        .hasSizeLessThanOrEqualTo(2);
                 return;
             }
             assertThat(round).as("the machine was too slow each time").isLessThan(20);

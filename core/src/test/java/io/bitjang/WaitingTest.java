@@ -70,8 +70,8 @@ class WaitingTest extends OnH2 {
         Lease handed = next.result();
 
         assertThat(told()).containsExactly(Kind.ACQUIRED, Kind.RELEASED, Kind.HANDED_OVER);
-        // and what one who waits sees when it looks, once a second
-        assertThat(seen.statements()).hasSizeBetween(1, 3);
+        // next to what one who waits sees when it looks, once a second
+        assertThat(seen.statements()).filteredOn(sql -> sql.contains("UPDATE")).hasSize(1);
         assertThat(handed.fence()).isGreaterThan(held.fence());
         assertThat(column("lock_id", JOB)).isNotEqualTo(before);
         assertThat(column("owner", JOB)).isEqualTo("next");

@@ -22,8 +22,13 @@ class ClosingRaceTest extends OnEngine {
     /** Both threads set out for a round together. */
     private void meet(int round) {
         begun.incrementAndGet();
-        while (begun.get() < 2 * round) {
-            Thread.onSpinWait();
+        for (int spins = 0; begun.get() < 2 * round; spins++) {
+            if (spins < 10_000) {
+                Thread.onSpinWait();
+            } else {
+                // the other has no core now: not for a whole time slice in each of the rounds
+                Thread.yield();
+            }
         }
     }
 

@@ -61,7 +61,7 @@ class RenewalTest extends OnEngine {
             outcomes.add(engine.run(engine.grants.attempt(List.of(LockName.of("many" + i)), request(), 0)));
         }
         seen.reset();
-        Clocks sentAt = ago(THIRD.minusMillis(50));
+        Clocks sentAt = ago(THIRD.minusMillis(500));
         for (int i = 0; i < leases; i++) {
             engine.run(engine.grants.granted(
                     List.of(LockName.of("many" + i)),
@@ -133,8 +133,9 @@ class RenewalTest extends OnEngine {
 
     @Test
     void failures_never_end_the_renewing() throws Exception {
-        // short, so that the pauses between the attempts are
-        Request brief = Request.of("node", Duration.ofSeconds(6), null);
+        // short, so that the pauses between the attempts are, and long enough for a machine that stands still
+        Duration duration = Duration.ofSeconds(15);
+        Request brief = Request.of("node", duration, null);
         AtomicInteger failures = new AtomicInteger();
         Attempts.Outcome outcome = engine.run(engine.grants.attempt(List.of(JOB), brief, 0));
         set("expires_at = expires_at + 60000000", JOB);
@@ -143,7 +144,7 @@ class RenewalTest extends OnEngine {
                 throw new SQLException("Something else", "58000");
             }
         });
-        granted(JOB, brief, outcome, Duration.ofSeconds(2));
+        granted(JOB, brief, outcome, duration.dividedBy(3));
 
         eventually("renewed in the end, or its time is over", () -> told(Kind.RENEWED) + told(Kind.LOST) > 0);
 
@@ -161,6 +162,8 @@ class RenewalTest extends OnEngine {
         lease.onLost(lost -> called.countDown());
 
         assertThat(called.await(20, TimeUnit.SECONDS)).isTrue();
+        // a callback that comes after the loss is called at once, perhaps before the listeners are
+        untilTold(Kind.LOST);
         assertThat(detail(Kind.LOST)).contains("taken by other");
         assertThat(lease.state()).isEqualTo(State.LOST);
         assertThat(lease.lostBecause()).isPresent();
@@ -186,7 +189,8 @@ class RenewalTest extends OnEngine {
         Attempts.Outcome outcome = taken(JOB, request(), THIRD);
         Gate gate = gate();
         seen.before(sql -> gate.pass());
-        Duration left = Duration.ofSeconds(2);
+        // the renewal must begin before they are over
+        Duration left = Duration.ofSeconds(5);
         LeaseHandle lease = granted(JOB, request(), outcome, LONG.minus(left));
         gate.untilReached();
         // the renewal is with the database: the timer tells

@@ -72,7 +72,8 @@ class SuspendedHostTest extends OnEngine {
     void lock_does_not_pass_on_without_a_statement_after_the_host_slept() throws Exception {
         LeaseHandle lease = leaseOf(JOB, request(), Duration.ZERO);
         assertThat(lease.mayHaveSlept()).isFalse();
-        seen.before(sql -> gate().pass());
+        Gate asked = gate();
+        seen.before(sql -> asked.pass());
 
         sleepsForTwiceItsTime(lease);
 

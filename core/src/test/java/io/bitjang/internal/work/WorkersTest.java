@@ -50,6 +50,14 @@ class WorkersTest {
         assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
     }
 
+    private static void awaitAll(CountDownLatch latch) {
+        try {
+            assertCalled(latch);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     @Test
     void task_without_a_thread_throws_nothing_and_runs_when_there_is_one() throws Exception {
         CountDownLatch done = new CountDownLatch(3);
@@ -68,16 +76,21 @@ class WorkersTest {
         allowed.set(1);
         CountDownLatch done = new CountDownLatch(50);
 
+        // or else the one thread might have ended, for want of work, before the last task comes
+        CountDownLatch all = new CountDownLatch(1);
+        workers.execute(() -> awaitAll(all));
         for (int i = 0; i < 50; i++) {
             workers.execute(done::countDown);
         }
 
+        all.countDown();
         assertCalled(done);
     }
 
     @Test
     void callbacks_of_one_holder_run_in_order_and_never_two_at_a_time() throws Exception {
-        allowed.set(16);
+        // idle threads end: as many as it takes
+        allowed.set(1_000);
         Callbacks callbacks = new Callbacks();
         AtomicInteger at = new AtomicInteger();
         AtomicInteger inside = new AtomicInteger();
