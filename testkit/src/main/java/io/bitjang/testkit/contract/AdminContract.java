@@ -148,7 +148,7 @@ public abstract class AdminContract extends OnOwnTables {
     void a_lock_is_taken_away_from_a_holder_of_another_node_who_is_told_at_its_next_renewal() throws Exception {
         CompletableFuture<Lease> told = new CompletableFuture<>();
         Lease lease =
-                other.lease("job").lasting(Duration.ofSeconds(3)).tryAcquire().orElseThrow();
+                other.lease("job").lasting(Duration.ofSeconds(9)).tryAcquire().orElseThrow();
         lease.onLost(told::complete);
 
         assertThat(locks.admin().forceRelease(lease.name(), lease.fence(), "ops-kim", "the host is stuck"))

@@ -66,7 +66,7 @@ public abstract class AutoCommitOffContract extends OnOwnTables {
         assertThat(find("dist", "batch").held()).isFalse();
 
         Lease lease =
-                node.lease("job").lasting(Duration.ofSeconds(3)).tryAcquire().orElseThrow();
+                node.lease("job").lasting(Duration.ofSeconds(9)).tryAcquire().orElseThrow();
         assertThat(other.lease("job").tryAcquire()).isEmpty();
         assertThat(renewed.await(30, TimeUnit.SECONDS)).isTrue();
         lease.close();

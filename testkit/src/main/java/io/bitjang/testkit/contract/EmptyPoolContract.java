@@ -44,8 +44,8 @@ public abstract class EmptyPoolContract extends OnLocks {
     void empty_pool_is_a_failure_and_no_refusal() throws Exception {
         HikariDataSource small = closing(database.pool(2));
         Locks node = closing(Locks.builder(small).build());
-        small.getHikariConfigMXBean().setConnectionTimeout(250);
         List<Connection> all = List.of(small.getConnection(), small.getConnection());
+        small.getHikariConfigMXBean().setConnectionTimeout(250);
         try {
             assertThatThrownBy(() -> node.lease(name("a")).tryAcquire()).isInstanceOf(LockingFailException.class);
             assertThatThrownBy(() -> node.distLock().tryLock(name("a"), "me", LONG))
@@ -82,12 +82,12 @@ public abstract class EmptyPoolContract extends OnLocks {
     void lease_that_can_not_be_renewed_for_want_of_a_connection_is_unknown_and_recovers() throws Exception {
         HikariDataSource small = closing(database.pool(2));
         Locks node = closing(Locks.builder(small).build());
-        small.getHikariConfigMXBean().setConnectionTimeout(250);
         Lease lease = node.lease(name("a"))
-                .lasting(Duration.ofMillis(4500))
+                .lasting(Duration.ofSeconds(12))
                 .tryAcquire()
                 .orElseThrow();
         List<Connection> all = List.of(small.getConnection(), small.getConnection());
+        small.getHikariConfigMXBean().setConnectionTimeout(250);
         try {
             await("the state is unknown", () -> lease.state() == State.UNKNOWN);
             assertThat(lease.isHeld()).isTrue();

@@ -119,7 +119,7 @@ public abstract class EventsContract extends OnOwnTables {
         Locks node = listening(told::add);
         // H2 waits up to two seconds for a locked row before it says so, and the first renewal comes after a third
         Lease lease =
-                node.lease("job").lasting(Duration.ofSeconds(6)).tryAcquire().orElseThrow();
+                node.lease("job").lasting(Duration.ofSeconds(12)).tryAcquire().orElseThrow();
         Connection blocker = transaction();
         lockRow(blocker, "job");
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Leases that are renewed together while the rest of the battery runs. Not thread-safe. */
 final class HostileRenewals {
@@ -54,10 +55,15 @@ final class HostileRenewals {
     private boolean isRenewed(String name) {
         if (lease(name).state() == Lease.State.LOST) {
             assertThat(lease(name).lostBecause().orElseThrow()).doesNotContain("gone");
-            take(name);
+            // not before it is over in the database, too
+            node.lease(name).lasting(SHORT).tryAcquire().ifPresent(anew -> {
+                leases.put(name, anew);
+                began.put(name, expiry(name));
+            });
             return false;
         }
-        return expiry(name).isAfter(Objects.requireNonNull(began.get(name)));
+        @Nullable Instant expiry = find(name).expiresAt();
+        return expiry != null && expiry.isAfter(Objects.requireNonNull(began.get(name)));
     }
 
     private Lease lease(String name) {
@@ -65,7 +71,8 @@ final class HostileRenewals {
     }
 
     private Instant expiry(String name) {
-        return Objects.requireNonNull(find(name).expiresAt());
+        // it may be over already, and given back
+        return Objects.requireNonNullElse(find(name).expiresAt(), Instant.EPOCH);
     }
 
     private LockData find(String name) {

@@ -6,7 +6,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 
-/** Connections that give up on a silent server after a second. */
+/** Connections that give up on a silent server after three seconds. */
 final class ImpatientSource extends PlainSource {
 
     private final TestDatabase database;
@@ -17,9 +17,9 @@ final class ImpatientSource extends PlainSource {
         String plain = database.jdbcUrl();
         String separator = plain.contains("?") ? "&" : "?";
         this.url = switch (database.name()) {
-            case "postgresql" -> plain + separator + "socketTimeout=1";
-            case "h2" -> plain + ";NETWORK_TIMEOUT=1000";
-            default -> plain + separator + "socketTimeout=1000&connectTimeout=1000";
+            case "postgresql" -> plain + separator + "socketTimeout=3";
+            case "h2" -> plain + ";NETWORK_TIMEOUT=3000";
+            default -> plain + separator + "socketTimeout=3000&connectTimeout=3000";
         };
     }
 

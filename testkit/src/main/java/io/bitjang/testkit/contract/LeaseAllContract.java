@@ -15,7 +15,6 @@ import io.bitjang.spi.LockEvent.Kind;
 import io.bitjang.testkit.CountingDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -294,7 +293,7 @@ public abstract class LeaseAllContract extends OnObservedLocks {
     void who_waits_for_a_group_in_vain_keeps_nothing() {
         other.lease(lockName("b")).owner("kim").acquire(Wait.none());
 
-        assertThatThrownBy(() -> locks.leaseAll(abc()).acquire(Wait.upTo(Duration.ofMillis(200))))
+        assertThatThrownBy(() -> locks.leaseAll(abc()).acquire(Wait.upTo(IN_VAIN)))
                 .isInstanceOf(AlreadyLockedException.class)
                 .hasMessageContaining("kim");
 

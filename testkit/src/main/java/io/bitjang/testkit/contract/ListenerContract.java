@@ -88,7 +88,7 @@ public abstract class ListenerContract extends OnOwnTables {
         node.distLock().unlock("batch", "kim");
         // long enough to outlive a machine that stands still for a few seconds
         Lease first =
-                node.lease("job").lasting(Duration.ofMillis(4500)).tryAcquire().orElseThrow();
+                node.lease("job").lasting(Duration.ofSeconds(9)).tryAcquire().orElseThrow();
         Soon.holds(
                 "it is renewed in the background",
                 () -> told.stream()

@@ -124,10 +124,8 @@ public abstract class NamesContract extends OnOwnTables {
                 .build());
         List<Lease> leases = new ArrayList<>();
         for (LockName name : NAMES) {
-            leases.add(node.lease(name)
-                    .lasting(Duration.ofMillis(4500))
-                    .tryAcquire()
-                    .orElseThrow());
+            leases.add(
+                    node.lease(name).lasting(Duration.ofSeconds(9)).tryAcquire().orElseThrow());
         }
 
         Soon.holds("all are renewed", () -> renewed.containsAll(NAMES));

@@ -17,8 +17,11 @@ public abstract class OnObservedLocks extends OnLocks {
     /** A lease that is soon lost without a database. */
     static final Duration SHORT = Duration.ofMillis(300);
 
-    /** A lease that is renewed twice a second, and outlives a machine that stands still for a moment. */
-    static final Duration LIVELY = Duration.ofMillis(1500);
+    /** A lease that is renewed every two seconds, and outlives a machine that stands still for a moment. */
+    static final Duration LIVELY = Duration.ofSeconds(6);
+
+    /** A wait that ends without the lock, and not before a busy machine has found out who has it. */
+    static final Duration IN_VAIN = Duration.ofSeconds(3);
 
     /** What the node's statements go through. */
     protected CountingDataSource seen;

@@ -10,6 +10,7 @@ import io.bitjang.spi.LockEvent.Kind;
 import io.bitjang.testkit.CountingDataSource;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Nothing is sent and no thread runs while there is nothing to do. */
@@ -22,6 +23,7 @@ public abstract class QuietContract extends OnObservedLocks {
     void threads_that_queue_here_cost_nothing_while_this_node_has_the_lock() throws Exception {
         Lease held = node.lease(name("job")).acquire(Wait.none());
         seen.reset();
+        long before = System.nanoTime();
         for (int i = 0; i < 20; i++) {
             crew.start(() -> {
                 try (Lease lease = node.lease(name("job")).acquire(Wait.forever())) {
@@ -31,7 +33,9 @@ public abstract class QuietContract extends OnObservedLocks {
         }
         Thread.sleep(500);
 
-        assertThat(seen.statements()).as("one look at the table at most").hasSizeLessThanOrEqualTo(1);
+        int looks = seen.statements().size();
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - before);
+        assertThat((long) looks).as("one look at the table a second at most").isLessThanOrEqualTo(1 + seconds);
         held.close();
         Crew.eventually("all had it", () -> count(Kind.RELEASED) == 21);
     }
@@ -57,7 +61,8 @@ public abstract class QuietContract extends OnObservedLocks {
 
         assertThat(quiet.statements()).isEmpty();
         assertThat(quiet.opened()).isZero();
-        assertThat(threads()).isEmpty();
+        // those of the test before may still be ending
+        Crew.eventually("no thread runs", () -> threads().isEmpty());
     }
 
     @Test
@@ -65,9 +70,10 @@ public abstract class QuietContract extends OnObservedLocks {
         Lease held = other.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
         var waiter = crew.start(() -> node.lease(name("job")).lasting(LIVELY).acquire(Wait.forever()));
         waiter.untilItWaits();
+        // not later: they end soon after there is nothing to do
+        assertThat(threads()).isNotEmpty();
         held.close();
         waiter.result().close();
-        assertThat(threads()).isNotEmpty();
 
         Crew.eventually("no thread is left", () -> threads().isEmpty());
         assertThat(seen.open()).isZero();

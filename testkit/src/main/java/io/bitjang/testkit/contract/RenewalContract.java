@@ -28,7 +28,7 @@ public abstract class RenewalContract extends OnObservedLocks {
 
     /** H2 can't skip a locked row: a statement that meets one waits for a second or two. */
     private Duration pinned() {
-        return database.name().equals("h2") ? Duration.ofSeconds(6) : Duration.ofSeconds(4);
+        return database.name().equals("h2") ? Duration.ofSeconds(12) : Duration.ofSeconds(9);
     }
 
     private List<Lease> acquire(int count, Duration lasting) {
@@ -63,7 +63,7 @@ public abstract class RenewalContract extends OnObservedLocks {
 
     @Test
     void many_leases_are_renewed_past_their_time() throws Exception {
-        List<Lease> leases = acquire(60, Duration.ofMillis(4500));
+        List<Lease> leases = acquire(60, LIVELY);
 
         Crew.eventually("each renewed four times", () -> allRenewed(leases, 4));
 
@@ -91,11 +91,11 @@ public abstract class RenewalContract extends OnObservedLocks {
     void a_lease_that_was_taken_away_is_told_at_its_next_renewal() throws Exception {
         CountDownLatch told = new CountDownLatch(1);
         Lease lease = node.lease(name("job"))
-                .lasting(Duration.ofSeconds(3))
+                .lasting(Duration.ofSeconds(9))
                 .acquire(Wait.none())
                 .onLost(gone -> told.countDown());
         Lease bystander =
-                node.lease(name("bystander")).lasting(Duration.ofSeconds(3)).acquire(Wait.none());
+                node.lease(name("bystander")).lasting(Duration.ofSeconds(9)).acquire(Wait.none());
 
         takeAway(lease);
 
@@ -108,7 +108,7 @@ public abstract class RenewalContract extends OnObservedLocks {
 
     @Test
     void a_lease_that_another_took_meanwhile_is_told_by_whom() throws Exception {
-        Lease lease = node.lease(name("job")).lasting(Duration.ofSeconds(3)).acquire(Wait.none());
+        Lease lease = node.lease(name("job")).lasting(Duration.ofSeconds(9)).acquire(Wait.none());
         takeAway(lease);
         Lease next = other.lease(name("job")).owner("kim").acquire(Wait.none());
 

@@ -62,7 +62,7 @@ public abstract class RenewerContract extends OnObservedLocks {
 
     @Test
     void renewal_goes_on_after_failures() throws Exception {
-        Lease lease = node.lease(name("job")).lasting(Duration.ofSeconds(3)).acquire(Wait.none());
+        Lease lease = node.lease(name("job")).lasting(Duration.ofSeconds(9)).acquire(Wait.none());
         AtomicInteger failures = new AtomicInteger();
         seen.onStatement(sql -> {
             if (failures.incrementAndGet() <= 3) {

@@ -35,7 +35,7 @@ public abstract class SessionLockContract extends OnObservedLocks {
             assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.none()))
                     .isInstanceOf(AlreadyLockedException.class)
                     .hasMessageContaining(name("a"));
-            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(300))))
+            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(IN_VAIN)))
                     .isInstanceOf(AlreadyLockedException.class);
             assertThat(other.session(name("b")).tryRun(() -> {})).isTrue();
         }
@@ -97,7 +97,7 @@ public abstract class SessionLockContract extends OnObservedLocks {
     void execute_with_lock_answers_with_what_was_computed() {
         String answer = node.session(name("a"))
                 .executeWithLock(
-                        Duration.ofSeconds(3),
+                        Duration.ofSeconds(30),
                         () -> other.session(name("a")).tryAcquire().isEmpty() ? "alone" : "not alone");
 
         assertThat(answer).isEqualTo("alone");
@@ -200,11 +200,12 @@ public abstract class SessionLockContract extends OnObservedLocks {
             CountDownLatch held = new CountDownLatch(1);
             Crew.Job<Throwable> first = crew.start(() -> node.session(name("a")).call(PATIENT, () -> {
                 held.countDown();
-                return catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(Duration.ofSeconds(2))));
+                // until the other has given up
+                return catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(Duration.ofSeconds(8))));
             }));
             held.await();
 
-            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(Duration.ofMillis(500))))
+            assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(IN_VAIN)))
                     .isInstanceOf(AlreadyLockedException.class);
             assertThat(first.result()).isInstanceOf(AlreadyLockedException.class);
         }

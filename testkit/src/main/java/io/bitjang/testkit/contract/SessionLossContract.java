@@ -35,8 +35,8 @@ public abstract class SessionLossContract extends OnObservedLocks {
 
     private static final Wait PATIENT = Wait.upTo(Duration.ofSeconds(30));
 
-    /** A promise of one second, with room. */
-    private static final Duration SOON = Duration.ofSeconds(2);
+    /** A promise of one second, with room; a session that is only silent is given up after five. */
+    private static final Duration SOON = Duration.ofSeconds(4);
 
     /** For the databases. */
     protected SessionLossContract() {}
@@ -120,15 +120,15 @@ public abstract class SessionLossContract extends OnObservedLocks {
     }
 
     @Test
-    @Alone("the server ends what is idle for a second, which a keep-alive may miss on a machine that is busy")
+    @Alone("the server ends what is idle for three seconds, which a keep-alive may miss on a machine that is busy")
     void the_server_does_not_end_a_session_that_holds_a_lock_for_being_idle() throws Exception {
         String on = "";
         String off = "";
         if (database.name().equals("postgresql")) {
-            on = "ALTER ROLE " + database.user() + " SET idle_session_timeout = '1s'";
+            on = "ALTER ROLE " + database.user() + " SET idle_session_timeout = '3s'";
             off = "ALTER ROLE " + database.user() + " RESET idle_session_timeout";
         } else if (!database.name().equals("h2")) {
-            on = "SET GLOBAL wait_timeout = 1";
+            on = "SET GLOBAL wait_timeout = 3";
             off = "SET GLOBAL wait_timeout = DEFAULT";
         }
         if (!on.isEmpty()) {
@@ -141,7 +141,7 @@ public abstract class SessionLossContract extends OnObservedLocks {
                 closing(builder().sessionDataSource(database.dataSource()).build());
 
         try (SessionLock.Hold hold = impatient.session(name("a")).acquire(Wait.none())) {
-            TimeUnit.MILLISECONDS.sleep(on.isEmpty() ? 500 : 1700);
+            TimeUnit.MILLISECONDS.sleep(on.isEmpty() ? 500 : 5000);
             assertThat(hold.isHeld()).isTrue();
             assertThat(other.session(name("a")).tryAcquire()).isEmpty();
         }
@@ -196,7 +196,7 @@ public abstract class SessionLossContract extends OnObservedLocks {
     }
 
     @Test
-    @Alone("it is told within two seconds, which a busy machine may need for itself")
+    @Alone("it is told within a second, which a busy machine may need for itself")
     void a_connection_that_its_pool_has_closed_is_a_loss() throws Exception {
         List<Connection> given = new CopyOnWriteArrayList<>();
         DataSource lender = new PlainSource() {
@@ -215,7 +215,7 @@ public abstract class SessionLossContract extends OnObservedLocks {
             connection.close();
         }
 
-        assertThat(told.await(2, TimeUnit.SECONDS)).isTrue();
+        assertThat(told.await(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
         hold.close();
         assertThat(borrower.session(name("a")).call(PATIENT, () -> "again")).isEqualTo("again");
     }

@@ -203,7 +203,7 @@ public abstract class StatementCountContract extends OnObservedLocks {
     /** A hundred alone and nine groups of a hundred: taken in no time, so that they are due together. */
     @Test
     void a_thousand_locks_are_renewed_in_one_statement() throws Exception {
-        Duration lasting = Duration.ofMillis(4500);
+        Duration lasting = Duration.ofSeconds(9);
         int locks = 1000;
         List<Lease> held = new ArrayList<>();
         for (int group = 0; group < 9; group++) {
