@@ -17,8 +17,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(120)
+@Timeout(300)
 class BinariesTest {
+
+    /** A JVM may take long to start beside others. */
+    private static final Duration SOON = Duration.ofSeconds(60);
 
     @TempDir
     Path folder;
@@ -39,7 +42,7 @@ class BinariesTest {
                 .property("maven.repo.local", folder.toString())
                 .args(name)
                 .start()) {
-            assertThat(child.readLine(Duration.ofSeconds(20)))
+            assertThat(child.readLine(SOON))
                     .contains(artifact)
                     .contains("bitjang.testkit." + name + ".url")
                     .contains("bitjang.testkit.databases");
@@ -53,7 +56,7 @@ class BinariesTest {
                 .property("bitjang.testkit.mysql.zip", "/no/such.zip")
                 .args("mysql")
                 .start()) {
-            assertThat(child.readLine(Duration.ofSeconds(20)))
+            assertThat(child.readLine(SOON))
                     .contains("bitjang.testkit.mysql.zip")
                     .contains("/no/such.zip");
         }
@@ -68,7 +71,7 @@ class BinariesTest {
                 .property("bitjang.testkit.mysql.zip", half.toString())
                 .args("mysql")
                 .start()) {
-            assertThat(child.readLine(Duration.ofSeconds(20)))
+            assertThat(child.readLine(SOON))
                     .contains(half.toString())
                     .contains("cut off")
                     .contains("delete it");
@@ -84,7 +87,7 @@ class BinariesTest {
                 .property("bitjang.testkit.cache", file.resolve("cache").toString())
                 .args(name)
                 .start()) {
-            assertThat(child.readLine(Duration.ofSeconds(20)))
+            assertThat(child.readLine(SOON))
                     .contains(file.resolve("cache").toString())
                     .startsWith("Cannot ");
         }
@@ -97,7 +100,7 @@ class BinariesTest {
                 .property("bitjang.testkit.mysql.zip", "/no/such.zip")
                 .args("mysql")
                 .start()) {
-            child.readLine(Duration.ofSeconds(20));
+            child.readLine(SOON);
             assertThat(folder.resolve("mysql-8.0.33")).doesNotExist();
             assertThat(folder.resolve("mysql-8.0.33.unfinished")).doesNotExist();
         }
@@ -121,8 +124,8 @@ class BinariesTest {
                 .property("bitjang.testkit.h2.password", ours.password())
                 .property("bitjang.testkit.cache", folder.resolve("unused").toString())
                 .start()) {
-            assertThat(child.readLine(Duration.ofSeconds(20))).isEqualTo("external true " + ours.port());
-            assertThat(child.readLine(Duration.ofSeconds(20)))
+            assertThat(child.readLine(SOON)).isEqualTo("external true " + ours.port());
+            assertThat(child.readLine(SOON))
                     .contains("not the testkit's to restart")
                     .contains("bitjang.testkit.h2.url");
             assertThat(folder.resolve("unused")).doesNotExist();

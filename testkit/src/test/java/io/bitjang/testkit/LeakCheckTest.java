@@ -87,7 +87,7 @@ class LeakCheckTest {
         current = database;
         var events = EngineTestKit.engine("junit-jupiter")
                 .selectors(selectClass(test))
-                .configurationParameter("bitjang.leakcheck.patience.millis", clean ? "3000" : "100")
+                .configurationParameter("bitjang.leakcheck.patience.millis", clean ? "30000" : "100")
                 .execute()
                 .testEvents();
         assertThat(events.finished().count()).isEqualTo(1);

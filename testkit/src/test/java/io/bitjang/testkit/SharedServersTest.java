@@ -62,7 +62,7 @@ class SharedServersTest {
 
         build.destroyForcibly();
 
-        assertThat(Eventually.holds(Duration.ofSeconds(20), () -> !WatchdogTest.listens(port) && !Files.exists(folder)))
+        assertThat(Eventually.holds(Duration.ofSeconds(60), () -> !WatchdogTest.listens(port) && !Files.exists(folder)))
                 .isTrue();
     }
 

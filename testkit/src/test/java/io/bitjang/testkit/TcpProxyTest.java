@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @ExtendWith(LeakCheck.class)
-@Timeout(60)
+@Timeout(180)
 class TcpProxyTest {
 
     @ParameterizedTest
@@ -34,7 +34,7 @@ class TcpProxyTest {
 
             assertThatThrownBy(() -> insert(connection, "second")).isInstanceOf(SQLException.class);
 
-            cut.get(5, TimeUnit.SECONDS);
+            cut.get(30, TimeUnit.SECONDS);
             assertThat(Sql.one(database, "SELECT count(*) FROM proxied WHERE id = 'second'"))
                     .isEqualTo("1");
         }
@@ -71,7 +71,7 @@ class TcpProxyTest {
             proxy.cutReplies();
             CompletableFuture<Integer> inserted = CompletableFuture.supplyAsync(() -> executeUnchecked(insert));
             boolean arrived = Eventually.holds(
-                    Duration.ofSeconds(5),
+                    Duration.ofSeconds(30),
                     () -> Sql.one(database, "SELECT count(*) FROM proxied").equals("1"));
             boolean answered = inserted.isDone();
 
@@ -79,7 +79,7 @@ class TcpProxyTest {
 
             assertThat(arrived).isTrue();
             assertThat(answered).isFalse();
-            assertThatThrownBy(() -> inserted.get(5, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+            assertThatThrownBy(() -> inserted.get(30, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
         }
     }
 
@@ -100,7 +100,7 @@ class TcpProxyTest {
 
             assertThat(rows).isEqualTo("0");
 
-            insert.get(5, TimeUnit.SECONDS);
+            insert.get(30, TimeUnit.SECONDS);
             assertThat(Sql.one(database, "SELECT count(*) FROM proxied")).isEqualTo("1");
         }
     }

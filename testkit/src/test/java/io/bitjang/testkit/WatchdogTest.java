@@ -20,13 +20,13 @@ class WatchdogTest {
     void server_and_its_data_are_gone_after_the_jvm_was_killed(String name) throws Exception {
         try (ChildJvm child = child(name)) {
             int port = Integer.parseInt(child.readLine(Duration.ofSeconds(180)));
-            Path folder = Path.of(child.readLine(Duration.ofSeconds(5)));
+            Path folder = Path.of(child.readLine(Duration.ofSeconds(30)));
             assertThat(folder).isNotEmptyDirectory();
             assertThat(listens(port)).isTrue();
 
             child.kill9();
 
-            assertThat(Eventually.holds(Duration.ofSeconds(10), () -> !listens(port) && !Files.exists(folder)))
+            assertThat(Eventually.holds(Duration.ofSeconds(60), () -> !listens(port) && !Files.exists(folder)))
                     .isTrue();
         }
     }
@@ -36,10 +36,10 @@ class WatchdogTest {
     void server_and_its_data_are_gone_when_the_jvm_has_exited(String name) throws Exception {
         try (ChildJvm child = child(name)) {
             int port = Integer.parseInt(child.readLine(Duration.ofSeconds(180)));
-            Path folder = Path.of(child.readLine(Duration.ofSeconds(5)));
+            Path folder = Path.of(child.readLine(Duration.ofSeconds(30)));
 
             child.send("exit");
-            assertThat(child.waitFor(Duration.ofSeconds(30))).isZero();
+            assertThat(child.waitFor(Duration.ofSeconds(60))).isZero();
 
             assertThat(listens(port)).isFalse();
             assertThat(folder).doesNotExist();

@@ -72,7 +72,7 @@ class ProcessFaultTest {
         TestDatabase database = TestDatabases.byName(databaseName);
         try (Locks locks = Locks.create(database.dataSource());
                 ChildJvm child = ready(child(database))) {
-            long fence = fence(ask(child, "acquire " + name + " 3000"));
+            long fence = fence(ask(child, "acquire " + name + " 10000"));
             assertThat(ask(child, "renew")).isEqualTo("renewed");
             child.kill9();
             long read = System.nanoTime();
@@ -94,7 +94,7 @@ class ProcessFaultTest {
         TestDatabase database = TestDatabases.byName(databaseName);
         try (Locks locks = Locks.create(database.dataSource());
                 ChildJvm child = ready(child(database))) {
-            long fence = fence(ask(child, "acquire " + name + " 1500"));
+            long fence = fence(ask(child, "acquire " + name + " 6000"));
             assertThat(ask(child, "told")).isEqualTo("will be told");
             child.stop();
             try (Lease successor = locks.lease(name).lasting(LONG).acquire(PATIENT)) {
@@ -117,7 +117,7 @@ class ProcessFaultTest {
         TestDatabase database = TestDatabases.byName(databaseName);
         try (Locks locks = Locks.create(database.dataSource());
                 ChildJvm child = ready(child(database))) {
-            fence(ask(child, "acquire " + name + " 1500"));
+            fence(ask(child, "acquire " + name + " 6000"));
             child.stop();
             try (Lease successor = locks.lease(name).lasting(LONG).acquire(PATIENT)) {
                 child.cont();
@@ -135,7 +135,7 @@ class ProcessFaultTest {
         TestDatabase database = TestDatabases.byName(databaseName);
         try (Locks locks = Locks.create(database.dataSource());
                 ChildJvm child = ready(child(database).jumpingClock())) {
-            fence(ask(child, "acquire " + name + " 6000"));
+            fence(ask(child, "acquire " + name + " 12000"));
             for (String jump : new String[] {"+1h", "-1h"}) {
                 child.jumpClock(jump);
                 // so that the time of the next one is set after the jump

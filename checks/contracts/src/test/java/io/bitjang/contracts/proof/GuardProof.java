@@ -33,9 +33,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 public abstract class GuardProof extends OnAccounts {
 
     private static final int H2_SNAPSHOT = 6;
-    private static final Duration LEASE = Duration.ofMillis(1500);
+    private static final Duration LEASE = Duration.ofSeconds(6);
     private static final int OTHERS = Boolean.getBoolean("bitjang.soak") ? 1000 : 200;
-    private static final Duration OTHER_LEASES = Duration.ofSeconds(5);
+    private static final Duration OTHER_LEASES = Duration.ofSeconds(10);
 
     /** With what the child guards its transaction. A lease also has a clock of its own; a lock id has the database alone. */
     enum By {

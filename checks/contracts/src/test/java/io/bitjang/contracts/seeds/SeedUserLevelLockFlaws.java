@@ -108,7 +108,7 @@ public abstract class SeedUserLevelLockFlaws extends CardExperiment {
                 .executeWithLock(
                         Duration.ofSeconds(30),
                         () -> catchThrowable(() ->
-                                other.session(name("user")).executeWithLock(Duration.ofSeconds(2), () -> "never")));
+                                other.session(name("user")).executeWithLock(Duration.ofSeconds(5), () -> "never")));
 
         assertThat(thrown).isInstanceOf(AlreadyLockedException.class).hasNoSuppressedExceptions();
         assertThat(other.session(name("user")).tryRun(() -> {})).isTrue();
