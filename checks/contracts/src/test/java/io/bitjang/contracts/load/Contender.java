@@ -22,7 +22,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +58,7 @@ final class Contender {
     private final String table;
     private final ConcurrentLinkedQueue<String> history = new ConcurrentLinkedQueue<>();
     private final AtomicInteger grants = new AtomicInteger();
+    private final Map<Integer, Integer> ofThread = new ConcurrentHashMap<>();
     private volatile boolean stopped;
 
     private Contender(int jvm, Mode mode, List<String> names, String table) {
@@ -102,7 +106,7 @@ final class Contender {
             await(in, "go");
             running.forEach(Thread::start);
             while (!in.ready()) {
-                System.out.println("grants " + grants);
+                System.out.println("grants " + grants + " " + least(counters.size()));
                 TimeUnit.MILLISECONDS.sleep(20);
             }
             await(in, "stop");
@@ -113,6 +117,11 @@ final class Contender {
         }
         Files.write(file, history);
         System.out.println("written");
+    }
+
+    /** How many grants the thread has had that got least. */
+    private int least(int threads) {
+        return ofThread.size() < threads ? 0 : Collections.min(ofThread.values());
     }
 
     private static void await(BufferedReader in, String word) throws Exception {
@@ -202,6 +211,7 @@ final class Contender {
             history.add(new History.Grant(held.get(i), fence, jvm, thread, entered, left, seen[i]).line());
         }
         grants.incrementAndGet();
+        ofThread.merge(thread, 1, Integer::sum);
     }
 
     private int read(Connection counter, String name) throws SQLException {
