@@ -87,7 +87,8 @@ final class JdbcDatabase implements TestDatabase {
         config.setDataSource(source);
         config.setMaximumPoolSize(size);
         config.setMinimumIdle(0); // a pool that is closed while it fills leaves a connection behind
-        config.setConnectionTimeout(2000);
+        // also what a new connection may take, on a machine that stands still for a moment
+        config.setConnectionTimeout(5000);
         config.setValidationTimeout(1000);
         config.setPoolName("testkit-" + name);
         return Pools.remember(origin, new HikariDataSource(config));

@@ -34,7 +34,7 @@ public interface TestDatabase {
     DataSource dataSource();
 
     /**
-     * A new pool of exactly {@code size} connections, which gives up after two seconds when all are in use. The caller closes it.
+     * A new pool of exactly {@code size} connections, which gives up after five seconds when all are in use. The caller closes it.
      */
     HikariDataSource pool(int size);
 

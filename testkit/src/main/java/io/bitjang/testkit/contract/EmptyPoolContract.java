@@ -83,7 +83,7 @@ public abstract class EmptyPoolContract extends OnLocks {
         HikariDataSource small = closing(database.pool(2));
         Locks node = closing(Locks.builder(small).build());
         Lease lease = node.lease(name("a"))
-                .lasting(Duration.ofSeconds(12))
+                .lasting(Duration.ofSeconds(20))
                 .tryAcquire()
                 .orElseThrow();
         List<Connection> all = List.of(small.getConnection(), small.getConnection());
