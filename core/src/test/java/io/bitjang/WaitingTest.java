@@ -85,6 +85,20 @@ class WaitingTest extends OnH2 {
     }
 
     @Test
+    void one_who_comes_later_knows_what_those_before_it_were_told() throws Exception {
+        other.lease(JOB).owner("lee").acquire(Wait.none());
+        start(() -> node.lease(JOB).acquire(PATIENT)).untilItWaits();
+        eventually("marked", () -> other.admin().find(JOB).orElseThrow().wanted());
+        Gate looks = gate();
+        seen.before(sql -> looks.pass());
+        looks.untilReached();
+
+        assertThatThrownBy(() -> node.lease(JOB).acquire(BRIEF))
+                .isInstanceOf(AlreadyLockedException.class)
+                .hasMessageContaining("lee");
+    }
+
+    @Test
     void one_who_has_gone_is_passed_by() throws Exception {
         Lease held = node.lease(JOB).acquire(Wait.none());
         Job<Lease> gone = start(() -> node.lease(JOB).acquire(PATIENT)).untilItWaits();

@@ -87,6 +87,8 @@ final class WaitQueues implements WakeUps.Sleepers {
             } else {
                 attempt(queue);
             }
+        } else {
+            queue.waiters().stream().findFirst().ifPresent(waiter::learnFrom);
         }
         // this instance may have been closed while the waiter came
         if (instance.lifetime().hasEnded()) {

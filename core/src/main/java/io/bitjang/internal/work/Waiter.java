@@ -75,6 +75,17 @@ public class Waiter<T> {
         holder = by != null ? by : holder;
     }
 
+    /** Learns what one who has waited for longer was told. */
+    public final void learnFrom(Waiter<T> other) {
+        if (other.answered) {
+            refused(other.holder);
+        }
+        LockException last = other.failure;
+        if (last != null) {
+            failed(last);
+        }
+    }
+
     /** Notes that the last attempt failed. */
     public final void failed(LockException reason) {
         failure = reason;
