@@ -51,7 +51,11 @@ final class LateReleases {
     private static final Duration AFTER_CLOSING = Duration.ofSeconds(10);
 
     private static final long CLOSING_PAUSE = 30; // milliseconds
-    private static final int MOST_FAILURES = 3;
+
+    /** How often, and how long at least, closing tries a database that fails: a network may be away for a moment. */
+    private static final int FAILURES = 3;
+
+    private static final Duration FAILING = Duration.ofMillis(500);
     private static final int MOST_NAMED = 10;
     private static final int MOST = 10_000;
     private static final int BATCH = 1000;
@@ -168,7 +172,7 @@ final class LateReleases {
         if (alive != null) {
             return alive;
         }
-        Plan<Boolean> work = Plan.later(() -> untilGivenBack(ticker.in(AFTER_CLOSING), 0));
+        Plan<Boolean> work = Plan.later(() -> untilGivenBack(ticker.in(AFTER_CLOSING), 0, Deadline.NEVER));
         boolean started = driver.start("bitjang-closing", work.ended((all, failure) -> {
             closing.set(null);
             mine.countDown();
@@ -193,15 +197,21 @@ final class LateReleases {
         return entries.values().stream().filter(Entry::heldOnce);
     }
 
-    /** Tries until all grants are given back (true) or given up (false). */
-    private Plan<Boolean> untilGivenBack(Deadline longest, int failures) {
+    /**
+     * Tries until all grants are given back (true) or given up (false).
+     *
+     * @param failures how often in a row the database has failed
+     * @param failing until when it may fail
+     */
+    private Plan<Boolean> untilGivenBack(Deadline longest, int failures, Deadline failing) {
         return tryAll().then(answered -> {
             int now = answered ? 0 : failures + 1;
+            Deadline until = now == 1 ? ticker.in(FAILING) : failing;
             if (heldOnce().findAny().isEmpty()) {
                 return Plan.of(true);
             }
-            if (now < MOST_FAILURES && !longest.passed()) {
-                return new Plan.Pause(CLOSING_PAUSE).deaf().then(paused -> untilGivenBack(longest, now));
+            if (!longest.passed() && (now < FAILURES || !until.passed())) {
+                return new Plan.Pause(CLOSING_PAUSE).deaf().then(paused -> untilGivenBack(longest, now, until));
             }
             givenUp = heldOnce().map(Entry::secret).collect(Collectors.toSet());
             return Plan.of(false);
