@@ -39,7 +39,7 @@ final class MariaDbDialect extends MySqlFamily {
     @Override
     public String writeListed(String table, String condition, String assignments) {
         return NOWAIT + """
-            UPDATE %2$s STRAIGHT_JOIN %1$s l ON l.type = r.type AND l.id = r.id
+            UPDATE %2$s STRAIGHT_JOIN %1$s l FORCE INDEX (PRIMARY) ON l.type = r.type AND l.id = r.id
                SET %4$s WHERE l.lock_id = r.lock_id AND %3$s""".formatted(table, listedRows(), condition, assignments.replace(NOW, CHECKED_NOW));
     }
 
