@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -103,10 +104,7 @@ public final class ChildJvm implements AutoCloseable {
             if (line.isEmpty()) {
                 output.add(line);
                 process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
-                readsErrors.join(TimeUnit.SECONDS.toMillis(1));
-                throw new IllegalStateException("Child " + pid() + " has ended"
-                        + (process.isAlive() ? " its output" : " with exit code " + process.exitValue())
-                        + (errors.isEmpty() ? "" : ", saying " + String.join(" | ", errors)));
+                throw new IllegalStateException("Child " + pid() + " has ended " + how());
             }
             return line.get();
         } catch (InterruptedException e) {
@@ -143,6 +141,21 @@ public final class ChildJvm implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("Interrupted while waiting for the end of child " + pid(), e);
         }
+    }
+
+    /** Completed when the child has ended, with its exit code and the last that it wrote to standard error, for people. */
+    public CompletableFuture<String> onEnd() {
+        return process.onExit().thenApplyAsync(ended -> how());
+    }
+
+    private String how() {
+        try {
+            readsErrors.join(TimeUnit.SECONDS.toMillis(1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // what is there has to do
+        }
+        return (process.isAlive() ? "its output" : "with exit code " + process.exitValue())
+                + (errors.isEmpty() ? "" : ", saying " + String.join(" | ", errors));
     }
 
     /** Stops the child where it stands (SIGSTOP), all its threads, and returns when it stands. */

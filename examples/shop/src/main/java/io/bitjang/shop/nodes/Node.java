@@ -9,6 +9,7 @@ import io.bitjang.Locks;
 import io.bitjang.NoLockException;
 import io.bitjang.Wait;
 import io.bitjang.shop.start.Database;
+import io.bitjang.shop.start.Failure;
 import io.bitjang.shop.start.RunFile;
 import java.io.IOException;
 import java.sql.Connection;
@@ -33,7 +34,12 @@ public final class Node {
 
     private static final Duration STEP = Duration.ofMillis(800);
     private static final Duration BEAT = Duration.ofMillis(400);
-    private static final int BEATS_WITHOUT_DATABASE = 8;
+
+    /** As long as the shop's own: a JVM that has just begun needs seconds for its first connection where others use the CPU. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private static final Duration WITHOUT_DATABASE = Duration.ofSeconds(20);
+    private static final Duration ENDING = Duration.ofSeconds(2);
 
     private final HikariDataSource pool;
     private final Locks locks;
@@ -54,7 +60,11 @@ public final class Node {
         Thread watch = new Thread(Node::endWithTheShop, "watch");
         watch.setDaemon(true);
         watch.start();
-        run(RunFile.ofThisClone().read());
+        try {
+            run(RunFile.ofThisClone().read());
+        } catch (Failure e) {
+            fail(e.line());
+        }
     }
 
     private static void endWithTheShop() {
@@ -76,7 +86,7 @@ public final class Node {
         pool.setUsername(database.user());
         pool.setPassword(database.password());
         pool.setMaximumPoolSize(6);
-        pool.setConnectionTimeout(Duration.ofSeconds(2).toMillis());
+        pool.setConnectionTimeout(PATIENCE.toMillis());
         try {
             Node node = new Node(pool);
             Runtime.getRuntime().addShutdownHook(new Thread(node::close, "end"));
@@ -86,9 +96,26 @@ public final class Node {
             node.say("is here, process " + ProcessHandle.current().pid() + "; Ctrl-C ends it");
             node.work();
         } catch (SQLException | LockException e) {
-            System.err.println("The shop's database does not answer: " + e.getMessage());
-            System.exit(2);
+            fail("The shop's database does not answer: " + why(e));
+        } catch (RuntimeException e) {
+            fail("The node can't go on: " + why(e));
         }
+    }
+
+    /** In one line, with what is behind it: drivers tell a time-out there. */
+    private static String why(Throwable thrown) {
+        Throwable root = thrown;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String behind = root == thrown ? "" : " (" + root + ")";
+        return (thrown + behind).replaceAll("\\s+", " ");
+    }
+
+    /** Its last line, which the shop shows. */
+    private static void fail(String line) {
+        System.err.println(line);
+        System.exit(2);
     }
 
     /** The first name that is free. */
@@ -165,7 +192,7 @@ public final class Node {
 
     /** Says that it is alive. Nothing is decided by that; it is for the page. */
     private void beat() {
-        int failures = 0;
+        long answered = System.nanoTime();
         while (true) {
             try (Connection connection = pool.getConnection();
                     PreparedStatement update =
@@ -176,9 +203,9 @@ public final class Node {
                     say("ends: this is another shop's database now");
                     Runtime.getRuntime().halt(0);
                 }
-                failures = 0;
+                answered = System.nanoTime();
             } catch (SQLException e) {
-                if (++failures > BEATS_WITHOUT_DATABASE) {
+                if (System.nanoTime() - answered > WITHOUT_DATABASE.toNanos()) {
                     say("ends: the shop's database has gone");
                     Runtime.getRuntime().halt(0);
                 }
@@ -188,6 +215,7 @@ public final class Node {
     }
 
     private void close() {
+        pool.setConnectionTimeout(ENDING.toMillis());
         try (Connection connection = pool.getConnection();
                 PreparedStatement delete = connection.prepareStatement("DELETE FROM shop_node WHERE name = ?")) {
             locks.close();

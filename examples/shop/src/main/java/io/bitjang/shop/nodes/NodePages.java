@@ -2,6 +2,7 @@
 package io.bitjang.shop.nodes;
 
 import io.bitjang.shop.web.Live;
+import java.util.List;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -34,7 +35,9 @@ class NodePages {
     }
 
     private String show(Model model, String view) {
-        model.addAttribute("nodes", nodes.all());
+        List<Nodes.Shown> all = nodes.all();
+        model.addAttribute("nodes", all);
+        model.addAttribute("failed", nodes.failed(all));
         model.addAttribute("job", nodes.job().orElse(null));
         model.addAttribute("plain", nodes.lines(Ledger.PLAIN));
         model.addAttribute("guarded", nodes.lines(Ledger.GUARDED));

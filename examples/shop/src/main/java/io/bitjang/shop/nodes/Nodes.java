@@ -7,11 +7,13 @@ import io.bitjang.shop.start.RunFile;
 import io.bitjang.testkit.ChildJvm;
 import jakarta.annotation.PreDestroy;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,6 +38,19 @@ class Nodes {
     record Shown(String name, long pid, State state, boolean ours) {}
 
     /**
+     * The end of a node that nobody here has ended.
+     *
+     * @param how its exit code, and what it said
+     */
+    record Ended(long pid, int code, String how) {
+
+        /** An end of its own making, or before one could see it. A node that was killed in a terminal is shown as dead. */
+        boolean isNews(List<Shown> nodes) {
+            return code != 0 && (code < SIGNALLED || nodes.stream().noneMatch(node -> node.pid == pid));
+        }
+    }
+
+    /**
      * A line of a book.
      *
      * @param stale whether someone with a later fence had written before
@@ -57,6 +72,7 @@ class Nodes {
     private static final Logger LOG = LoggerFactory.getLogger(Nodes.class);
     private static final int MOST = 6;
     private static final int LINES = 10;
+    private static final int SIGNALLED = 128;
     private static final long SILENT_MS = 1_500;
     private static final long FORGOTTEN_MS = 60_000;
 
@@ -65,6 +81,8 @@ class Nodes {
     private final String runFile;
     private final Map<Long, ChildJvm> children = new ConcurrentHashMap<>();
     private final Set<Long> paused = ConcurrentHashMap.newKeySet();
+    private final Set<Long> killed = ConcurrentHashMap.newKeySet();
+    private final Map<Long, Ended> ended = new ConcurrentSkipListMap<>();
 
     Nodes(JdbcClient jdbc, LockAdmin admin, @Value("${shop.run-file}") String runFile) {
         this.jdbc = jdbc;
@@ -82,6 +100,7 @@ class Nodes {
 
     @PreDestroy
     void close() {
+        killed.addAll(children.keySet());
         children.values().parallelStream().forEach(ChildJvm::close);
     }
 
@@ -107,6 +126,11 @@ class Nodes {
             return State.PAUSED;
         }
         return name.equals(holder) ? State.WORKING : State.WAITING;
+    }
+
+    /** Those of the shop's own that have failed since the last one was started. */
+    List<Ended> failed(List<Shown> nodes) {
+        return ended.values().stream().filter(each -> each.isNews(nodes)).toList();
     }
 
     Optional<LockData> job() {
@@ -141,11 +165,21 @@ class Nodes {
         children.values().removeIf(child -> !child.isAlive());
         if (!isFull()) {
             forgetTheDead();
+            ended.clear();
             ChildJvm child = ChildJvm.of(Node.class)
                     .jvmArgs("-XX:TieredStopAtLevel=1") // it has little to do, and is wanted soon
                     .property(RunFile.PROPERTY, runFile)
                     .start();
             children.put(child.pid(), child);
+            child.onEnd().thenAccept(how -> ended(child, how));
+        }
+    }
+
+    /** Whoever waits for a node learns why there is none. */
+    private void ended(ChildJvm child, String how) {
+        if (!killed.remove(child.pid())) {
+            LOG.warn("The node of process {} has ended, {}", child.pid(), how);
+            ended.put(child.pid(), new Ended(child.pid(), child.waitFor(Duration.ZERO), how));
         }
     }
 
@@ -161,6 +195,7 @@ class Nodes {
     void kill(long pid) {
         ChildJvm child = children.get(pid);
         if (child != null) {
+            killed.add(pid);
             child.kill9();
             paused.remove(pid);
         }
