@@ -24,17 +24,18 @@ class AggregateWaitTest extends OnJpa {
         try (AutoCloseable held = holding(number)) {
             refused(number, Wait.upTo(Duration.ofMillis(1)));
             for (long millis : new long[] {0, 300, 2000}) {
-                // the best of some: a machine that is busy with other things makes a wait longer, and never shorter
-                long took = Long.MAX_VALUE;
-                for (int i = 0; i < 4 && took > millis + Math.max(50, millis / 5); i++) {
+                long most = millis + Math.max(50, millis / 5);
+                long took = shortest(most, () -> {
                     long before = System.nanoTime();
                     Throwable failure = refused(number, Wait.upTo(Duration.ofMillis(millis)));
-                    took = Math.min(took, millisSince(before));
+                    long waited = millisSince(before);
+                    assertThat(waited).isGreaterThanOrEqualTo(millis - 5);
                     assertThat(failure)
                             .isInstanceOf(millis == 0 ? AggregateBusyException.class : AggregateTimeoutException.class);
-                }
+                    return waited;
+                });
                 System.out.printf("%s: a wait of %d ms took %d ms%n", name, millis, took);
-                assertThat(took).isBetween(millis - 5, millis + Math.max(50, millis / 5));
+                assertThat(took).isLessThanOrEqualTo(most);
             }
         }
     }
@@ -55,12 +56,15 @@ class AggregateWaitTest extends OnJpa {
             }
             try (var few = factory(limited, java.util.Map.of("hibernate.hbm2ddl.auto", "none"))) {
                 AutoCloseable held = holding(number);
-                long before = System.nanoTime();
-                Throwable failure = catchThrowable(() -> tx(
-                        few,
-                        em -> AggregateLocks.of(em).lock(Order.class, number, Wait.upTo(Duration.ofMillis(2500)))));
-                assertThat(failure).isInstanceOf(AggregateTimeoutException.class);
-                assertThat(millisSince(before)).isBetween(2495L, 5000L);
+                long took = shortest(5_000, () -> {
+                    long before = System.nanoTime();
+                    Throwable failure = catchThrowable(() -> tx(
+                            few,
+                            em -> AggregateLocks.of(em).lock(Order.class, number, Wait.upTo(Duration.ofMillis(2500)))));
+                    assertThat(failure).isInstanceOf(AggregateTimeoutException.class);
+                    return millisSince(before);
+                });
+                assertThat(took).isBetween(2495L, 5000L);
 
                 Future<Long> forever = threads.submit(() -> tx(
                         few,
@@ -70,7 +74,7 @@ class AggregateWaitTest extends OnJpa {
                 assertThatThrownBy(() -> forever.get(1500, TimeUnit.MILLISECONDS))
                         .isInstanceOf(java.util.concurrent.TimeoutException.class);
                 held.close();
-                assertThat(forever.get(10, TimeUnit.SECONDS)).isEqualTo(number);
+                assertThat(forever.get(30, TimeUnit.SECONDS)).isEqualTo(number);
             }
         }
     }
@@ -79,20 +83,29 @@ class AggregateWaitTest extends OnJpa {
     void the_wait_for_several_is_a_wait_for_all_of_them() throws Exception {
         long one = newOrder();
         long two = newOrder();
+        long most = name.equals("h2") ? 2500 : 1600;
+        long took = shortest(most, () -> waitedForBoth(one, two));
+        System.out.printf("%s: a wait of 1000 ms for two took %d ms%n", name, took);
+        assertThat(took).isBetween(995L, most);
+    }
+
+    /** How long a wait of a second takes if the first of them is given free in its midst; without end if that came too late. */
+    private long waitedForBoth(long one, long two) throws Exception {
         AutoCloseable first = holding(one);
-        AutoCloseable second = holding(two);
-        long before = System.nanoTime();
-        Future<Throwable> failure = threads.submit(() -> catchThrowable(() -> inTx(em ->
-                AggregateLocks.of(em).lockAll(Order.class, List.of(one, two), Wait.upTo(Duration.ofMillis(1000))))));
-        assertThatThrownBy(() -> failure.get(700, TimeUnit.MILLISECONDS))
-                .isInstanceOf(java.util.concurrent.TimeoutException.class);
-
-        first.close();
-
-        assertThat(failure.get(10, TimeUnit.SECONDS)).isInstanceOf(AggregateTimeoutException.class);
-        System.out.printf("%s: a wait of 1000 ms for two took %d ms%n", name, millisSince(before));
-        assertThat(millisSince(before)).isBetween(995L, name.equals("h2") ? 2500L : 1600L);
-        second.close();
+        try (AutoCloseable second = holding(two)) {
+            Future<Long> waiting = threads.submit(() -> {
+                long before = System.nanoTime();
+                assertThat(catchThrowable(() -> inTx(em -> AggregateLocks.of(em)
+                                .lockAll(Order.class, List.of(one, two), Wait.upTo(Duration.ofMillis(1000))))))
+                        .isInstanceOf(AggregateTimeoutException.class);
+                return millisSince(before);
+            });
+            TimeUnit.MILLISECONDS.sleep(700);
+            first.close();
+            boolean inTime = !waiting.isDone();
+            long took = waiting.get(30, TimeUnit.SECONDS);
+            return inTime ? took : Long.MAX_VALUE;
+        }
     }
 
     @Test
@@ -111,7 +124,7 @@ class AggregateWaitTest extends OnJpa {
 
             held.close();
 
-            assertThat(waiting.get(10, TimeUnit.SECONDS)).isEqualTo(number);
+            assertThat(waiting.get(30, TimeUnit.SECONDS)).isEqualTo(number);
         }
     }
 
