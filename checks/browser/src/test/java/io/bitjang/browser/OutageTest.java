@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.PlaywrightException;
+import com.microsoft.playwright.assertions.LocatorAssertions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** The network, the tab, the browser or the computer goes away. */
 class OutageTest extends BrowserTest {
+    private static final double LAPSE_MS = 60_000;
 
     @Test
     void short_loss_of_the_network_turns_saving_off_until_the_lock_is_confirmed() {
@@ -80,7 +82,9 @@ class OutageTest extends BrowserTest {
         awaitState(lee, "held-by-other");
 
         Browsers.processesOf(profile).forEach(process -> signal(process, "STOP"));
-        assertThat(status(lee)).containsText("no longer"); // the lease is over, in its own time
+        // the lease is over, in its own time
+        assertThat(status(lee))
+                .containsText("no longer", new LocatorAssertions.ContainsTextOptions().setTimeout(LAPSE_MS));
         Browsers.processesOf(profile).forEach(process -> signal(process, "CONT"));
 
         awaitState(kim, "lost");

@@ -33,9 +33,10 @@ import org.springframework.security.web.SecurityFilterChain;
 @Import(EditLockConfiguration.class)
 public class NotesApplication {
     /** Short enough for a test to wait for a renewal, and long enough to be kept on a machine that stands still for a while. */
-    public static final Duration LEASE = Duration.ofSeconds(6);
+    public static final Duration LEASE = Duration.ofSeconds(12);
 
-    public static final Duration LEAVE_GRACE = Duration.ofSeconds(3);
+    /** Long enough for a page to be loaded again there. */
+    public static final Duration LEAVE_GRACE = Duration.ofSeconds(6);
 
     @Bean
     Locks locks(DataSource dataSource) {
