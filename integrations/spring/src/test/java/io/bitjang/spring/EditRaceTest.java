@@ -33,7 +33,7 @@ class EditRaceTest extends OnSpring {
     private static final Duration SHORT = Duration.ofMillis(8);
 
     /** Where it must not run out before it is checked. */
-    private static final Duration LONGER = Duration.ofSeconds(1);
+    private static final Duration LONGER = Duration.ofSeconds(5);
 
     /** What both lock managers can do. */
     private interface EditLocks {
@@ -196,19 +196,20 @@ class EditRaceTest extends OnSpring {
     private record Outcome(int saved, int stale, int lost, int raced) {}
 
     /** Two editors, each of whom reads, thinks for about as long as its lock lasts, and saves what it has read and one more. */
-    private Outcome rounds(EditLocks editLocks) throws Exception {
+    private Outcome rounds(EditLocks editLocks, Duration lasting) throws Exception {
         int before = balance();
         AtomicInteger saved = new AtomicInteger();
         AtomicInteger stale = new AtomicInteger();
         AtomicInteger raced = new AtomicInteger();
-        Future<?> one = threads.submit(() -> edit(editLocks, saved, stale, raced));
-        Future<?> two = threads.submit(() -> edit(editLocks, saved, stale, raced));
+        Future<?> one = threads.submit(() -> edit(editLocks, lasting, saved, stale, raced));
+        Future<?> two = threads.submit(() -> edit(editLocks, lasting, saved, stale, raced));
         one.get(10, TimeUnit.MINUTES);
         two.get(10, TimeUnit.MINUTES);
         return new Outcome(saved.get(), stale.get(), saved.get() - (balance() - before), raced.get());
     }
 
-    private void edit(EditLocks editLocks, AtomicInteger saved, AtomicInteger stale, AtomicInteger raced) {
+    private void edit(
+            EditLocks editLocks, Duration lasting, AtomicInteger saved, AtomicInteger stale, AtomicInteger raced) {
         int round = 0;
         while (round < ROUNDS / 2) {
             String id = editLocks.tryLock();
@@ -224,9 +225,9 @@ class EditRaceTest extends OnSpring {
                 transaction().executeWithoutResult(tx -> {
                     editLocks.checkLock(id);
                     stale.addAndGet(balance() == read ? 0 : 1);
-                    think();
+                    think(lasting);
                     jdbc.update("UPDATE spring_account SET balance = ? WHERE id = ?", read + 1, account);
-                    raced.addAndGet(System.nanoTime() - granted > SHORT.toNanos() ? 1 : 0);
+                    raced.addAndGet(System.nanoTime() - granted > lasting.toNanos() ? 1 : 0);
                     editLocks.releaseLock(id);
                 });
                 saved.incrementAndGet();
@@ -236,9 +237,9 @@ class EditRaceTest extends OnSpring {
         }
     }
 
-    private static void think() {
+    private static void think(Duration lasting) {
         try {
-            TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(2 * (int) SHORT.toMillis()));
+            TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(2 * (int) lasting.toMillis()));
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -247,16 +248,24 @@ class EditRaceTest extends OnSpring {
     @Test
     void seed_loses_updates() throws Exception {
         Seed seed = new Seed(SHORT);
-        Outcome outcome = rounds(seed);
+        Outcome outcome = rounds(seed, SHORT);
         for (int again = 0; outcome.lost == 0 && again < 10; again++) {
-            outcome = rounds(seed);
+            outcome = rounds(seed, SHORT);
         }
         assertThat(outcome.lost).isPositive();
     }
 
     @Test
     void bitjang_loses_none() throws Exception {
-        Outcome outcome = rounds(new Bitjang(SHORT));
+        Duration lasting = SHORT;
+        Outcome outcome = rounds(new Bitjang(lasting), lasting);
+        // where others use the CPU, a lock of some milliseconds has run out before it is checked: few edits are saved
+        for (int again = 0; outcome.saved < ROUNDS / 2 && again < 6; again++) {
+            assertThat(outcome.lost).isZero();
+            assertThat(outcome.stale).isZero();
+            lasting = lasting.multipliedBy(2);
+            outcome = rounds(new Bitjang(lasting), lasting);
+        }
 
         assertThat(outcome.lost).isZero();
         assertThat(outcome.stale).isZero();

@@ -104,7 +104,7 @@ class LateCallsTest extends OnSpring {
         inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
         TransactionTemplate without = new TransactionTemplate(transactions);
         without.setPropagationBehavior(TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
-        Wait wait = Wait.upTo(Duration.ofSeconds(1));
+        Wait wait = Wait.upTo(Duration.ofSeconds(10));
 
         outer.executeWithoutResult(status -> {
             template.run(lock, wait, () -> trace.add("outer"));

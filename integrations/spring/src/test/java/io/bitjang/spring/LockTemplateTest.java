@@ -123,7 +123,7 @@ class LockTemplateTest extends OnSpring {
 
     @Test
     void commit_elsewhere_is_refused_if_the_loss_of_the_lock_is_known() {
-        LockTemplate brief = template.lasting(Duration.ofMillis(200)).maxHold(Duration.ofMillis(100));
+        LockTemplate brief = template.lasting(Duration.ofSeconds(6)).maxHold(Duration.ofSeconds(3));
 
         assertThatThrownBy(() -> brief.run(lock, Wait.none(), () -> elsewhere.executeWithoutResult(s -> await(lost))))
                 .isInstanceOf(PessimisticLockingFailureException.class)

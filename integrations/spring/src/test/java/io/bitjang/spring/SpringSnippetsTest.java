@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -153,7 +154,14 @@ class SpringSnippetsTest {
     }
 
     private static AnnotationConfigApplicationContext started() {
-        return new AnnotationConfigApplicationContext(LockingApplication.class, Rest.class);
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        // half a second may be too short on a busy machine, even for a lock that is free
+        context.getEnvironment()
+                .getPropertySources()
+                .addFirst(new MapPropertySource("test", Map.of("stock.wait", "30s")));
+        context.register(LockingApplication.class, Rest.class);
+        context.refresh();
+        return context;
     }
 
     @Test

@@ -67,7 +67,8 @@ class TransactionalLockManagerTest extends OnSpring {
 
     @Test
     void check_guards_the_transaction_until_its_commit_even_if_the_lock_expires() throws Exception {
-        LockId id = manager.tryLock(lock.type(), lock.id(), "kim", Duration.ofMillis(100));
+        // long enough to be checked in time on a busy machine
+        LockId id = manager.tryLock(lock.type(), lock.id(), "kim", Duration.ofSeconds(5));
 
         transaction().executeWithoutResult(tx -> {
             manager.checkLock(id);

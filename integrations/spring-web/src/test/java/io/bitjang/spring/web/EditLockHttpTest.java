@@ -247,7 +247,7 @@ class EditLockHttpTest {
     @Test
     void renewal_makes_it_last_for_another_lease() {
         Person.Answer taken = kim.take(lock, TAB);
-        server.locks().manager().leave(new LockId(taken.token()), Duration.ofSeconds(5));
+        server.locks().manager().leave(new LockId(taken.token()), Duration.ofSeconds(30));
         Person.Answer renewed = kim.renew(lock, taken.token()).is(200);
         assertThat(renewed.json())
                 .containsOnlyKeys("expiresInMs", "renewInMs", "fence", "owner")

@@ -126,7 +126,7 @@ class GuardedWriteTest extends OnSpring {
             await(goOn);
             return ResponseEntity.ok("done");
         });
-        locks.manager().leave(lockId, Duration.ofMillis(800));
+        locks.manager().leave(lockId, Duration.ofSeconds(5)); // to be checked in time on a busy machine
         Future<Person.Answer> saving = threads.submit(() -> save(token));
         await(inside);
         awaitLapse(lock);

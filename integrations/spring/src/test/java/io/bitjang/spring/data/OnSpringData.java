@@ -110,14 +110,14 @@ abstract class OnSpringData {
         await(held);
         return () -> {
             enough.countDown();
-            holder.get(10, TimeUnit.SECONDS);
+            holder.get(30, TimeUnit.SECONDS);
         };
     }
 
     /** In another transaction, while this one is open. */
     static void elsewhere(Runnable work) {
         try {
-            threads.submit(work).get(10, TimeUnit.SECONDS);
+            threads.submit(work).get(30, TimeUnit.SECONDS);
         } catch (Exception e) {
             throw new AssertionError(e);
         }
