@@ -25,6 +25,9 @@ import org.springframework.boot.health.contributor.Status;
 
 class HealthTest {
 
+    /** Where it must be up, whatever else the machine does. */
+    private static final String PATIENT = "bitjang.health.timeout=30s";
+
     static List<String> servers() {
         return TestDatabases.selected().stream()
                 .map(name -> name.equals("h2") ? "h2-server" : name)
@@ -34,6 +37,7 @@ class HealthTest {
     @Test
     void it_is_up_while_the_table_can_be_read() {
         Apps.plain()
+                .withPropertyValues(PATIENT)
                 .run(context -> assertThat(context.getBean(LocksHealthIndicator.class)
                                 .health()
                                 .getStatus())
@@ -59,7 +63,9 @@ class HealthTest {
                         org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration
                                 .class))
                 .withPropertyValues(
-                        "management.endpoints.web.exposure.include=*", "management.endpoint.health.probes.enabled=true")
+                        PATIENT,
+                        "management.endpoints.web.exposure.include=*",
+                        "management.endpoint.health.probes.enabled=true")
                 .run(context -> {
                     assertThat(context.getBean(HealthEndpoint.class)
                                     .healthForPath("bitjang")
@@ -82,29 +88,37 @@ class HealthTest {
                     .withPropertyValues(
                             "bitjang.schema=create",
                             "bitjang.health.timeout=500ms",
-                            "spring.datasource.hikari.connection-timeout=2000",
-                            "spring.datasource.hikari.validation-timeout=1000")
+                            // whoever waits for the database itself waits for half a minute
+                            "spring.datasource.hikari.connection-timeout=30000",
+                            "spring.datasource.hikari.validation-timeout=30000")
                     .run(context -> {
                         LocksHealthIndicator indicator = context.getBean(LocksHealthIndicator.class);
-                        assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+                        awaitUp(indicator);
                         proxy.stall();
                         for (int visit = 0; visit < 3; visit++) {
                             long began = System.nanoTime();
                             Health health = indicator.health();
                             assertThat(Duration.ofNanos(System.nanoTime() - began))
-                                    .isLessThan(Duration.ofSeconds(2));
+                                    .isLessThan(Duration.ofSeconds(10));
                             assertThat(health.getStatus()).isEqualTo(Status.DOWN);
                         }
                         assertThat(Thread.getAllStackTraces().keySet())
                                 .filteredOn(thread -> thread.getName().startsWith("bitjang-health-"))
                                 .hasSizeLessThanOrEqualTo(1);
                         proxy.resume();
-                        long until = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-                        while (indicator.health().getStatus() != Status.UP && System.nanoTime() < until) {
-                            Thread.sleep(20);
-                        }
-                        assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+                        awaitUp(indicator);
                     });
         }
+    }
+
+    /** Half a second may be too short for one look on a busy machine, but not for all. */
+    private static void awaitUp(LocksHealthIndicator indicator) throws InterruptedException {
+        long until = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        Status status = indicator.health().getStatus();
+        while (status != Status.UP && System.nanoTime() < until) {
+            Thread.sleep(20);
+            status = indicator.health().getStatus();
+        }
+        assertThat(status).isEqualTo(Status.UP);
     }
 }

@@ -51,6 +51,7 @@ class LeastPrivilegesTest {
                         "spring.datasource.username=least",
                         "spring.datasource.password=least",
                         "bitjang.table-prefix=least_",
+                        "bitjang.health.timeout=30s", // it is up on a busy machine, too
                         "bitjang.audit=true")
                 .run(context -> {
                     assertThat(context).hasNotFailed();
@@ -126,7 +127,7 @@ class LeastPrivilegesTest {
             waiting.get(10, TimeUnit.SECONDS).close();
         }
         locks.leaseAll("least-1", "least-2").run(Wait.none(), () -> {});
-        locks.session("least").run(Wait.upTo(Duration.ofSeconds(1)), () -> {});
+        locks.session("least").run(Wait.upTo(Duration.ofSeconds(10)), () -> {});
         assertThat(locks.distLock().tryLock("least", "me", Duration.ofMinutes(1)))
                 .isTrue();
         locks.distLock().unlock("least", "me");

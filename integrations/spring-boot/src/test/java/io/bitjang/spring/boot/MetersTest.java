@@ -119,7 +119,7 @@ class MetersTest {
         Apps.plain()
                 .withBean(SimpleMeterRegistry.class)
                 .withBean(DataSource.class, () -> pool)
-                .withPropertyValues("bitjang.lease=3s")
+                .withPropertyValues("bitjang.lease=10s")
                 .run(context -> {
                     MeterRegistry registry = context.getBean(MeterRegistry.class);
                     Locks locks = context.getBean(Locks.class);
@@ -153,10 +153,10 @@ class MetersTest {
     }
 
     private static void untilCounted(MeterRegistry registry, String event) {
-        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (count(registry, event) == 0) {
             assertThat(System.nanoTime() - until)
-                    .as("waited for 10 seconds for " + event)
+                    .as("waited for 30 seconds for " + event)
                     .isNegative();
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
         }

@@ -53,6 +53,7 @@ final class Shop implements AutoCloseable {
                 "spring.datasource.url=" + Apps.h2(),
                 "management.endpoints.web.exposure.include=*",
                 "management.endpoint.health.show-details=always",
+                "bitjang.health.timeout=30s", // it is up on a busy machine, too
                 "spring.data.jpa.repositories.enabled=false",
                 "spring.autoconfigure.exclude=org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
                 "bitjang.edit-locks.types=order"));

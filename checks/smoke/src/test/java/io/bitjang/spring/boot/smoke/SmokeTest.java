@@ -51,6 +51,7 @@ class SmokeTest {
                         "spring.jpa.hibernate.ddl-auto=update",
                         "bitjang.schema=validate",
                         "bitjang.edit-locks.types=order",
+                        "bitjang.health.timeout=30s", // it is up on a busy machine, too
                         "management.endpoints.web.exposure.include=*",
                         "management.endpoint.health.show-components=always",
                         "management.endpoint.locks.access=unrestricted")
