@@ -19,63 +19,60 @@ import org.junit.jupiter.api.Test;
 class JdbcRegistryFlawsTest extends OnRegistry {
 
     @Test
-    void tryLock_of_100_ms_ends_in_time_while_the_database_fails() {
+    void tryLock_of_100_ms_ends_in_time_while_the_database_fails() throws Exception {
         Lock lock = registry.obtain(key);
         source.fails();
-        long begin = System.nanoTime();
 
-        assertThatExceptionOfType(LockingFailException.class)
-                .isThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS));
-
-        assertThat(millisSince(begin)).isBetween(90L, 3000L);
+        assertEndsAfter(
+                100,
+                () -> assertThatExceptionOfType(LockingFailException.class)
+                        .isThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS)));
         assertThat(source.refused()).isLessThan(100);
         assertThat(registry.held()).isZero();
     }
 
     @Test
-    void tryLock_of_100_ms_ends_in_time_while_statements_fail() {
+    void tryLock_of_100_ms_ends_in_time_while_statements_fail() throws Exception {
         Lock lock = registry.obtain(key);
         source.statementsFail();
-        long begin = System.nanoTime();
 
-        assertThatExceptionOfType(LockingFailException.class)
-                .isThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS));
-
-        assertThat(millisSince(begin)).isBetween(90L, 3000L);
+        assertEndsAfter(
+                100,
+                () -> assertThatExceptionOfType(LockingFailException.class)
+                        .isThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS)));
         assertThat(source.refused()).isLessThan(100);
     }
 
     @Test
-    void tryLock_of_100_ms_ends_in_time_while_the_database_hangs() {
+    void tryLock_of_100_ms_ends_in_time_while_the_database_hangs() throws Exception {
         Lock lock = registry.obtain(key);
         source.hangs();
-        long begin = System.nanoTime();
 
-        assertThatExceptionOfType(LockingFailException.class)
-                .isThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS));
-
-        assertThat(millisSince(begin)).isBetween(90L, 3000L);
+        assertEndsAfter(
+                100,
+                () -> assertThatExceptionOfType(LockingFailException.class)
+                        .isThrownBy(() -> lock.tryLock(100, TimeUnit.MILLISECONDS)));
     }
 
     @Test
-    void tryLock_with_a_ttl_ends_in_time_while_the_database_fails() {
+    void tryLock_with_a_ttl_ends_in_time_while_the_database_fails() throws Exception {
         source.fails();
-        long begin = System.nanoTime();
 
-        assertThatExceptionOfType(LockingFailException.class)
-                .isThrownBy(() -> registry.obtain(key).tryLock(Duration.ofMillis(100), Duration.ofSeconds(5)));
-
-        assertThat(millisSince(begin)).isBetween(90L, 3000L);
+        assertEndsAfter(
+                100,
+                () -> assertThatExceptionOfType(LockingFailException.class)
+                        .isThrownBy(() -> registry.obtain(key).tryLock(Duration.ofMillis(100), Duration.ofSeconds(5))));
     }
 
     @Test
     void tryLock_ends_in_time_while_another_has_the_lock() throws Exception {
         otherNode.obtain(key).lock();
-        long begin = System.nanoTime();
 
-        assertThat(registry.obtain(key).tryLock(700, TimeUnit.MILLISECONDS)).isFalse();
-
-        assertThat(millisSince(begin)).isBetween(690L, 3000L);
+        // long enough for the answer that another has it; without one it is an exception
+        assertEndsAfter(
+                3_000,
+                () -> assertThat(registry.obtain(key).tryLock(3, TimeUnit.SECONDS))
+                        .isFalse());
     }
 
     @Test

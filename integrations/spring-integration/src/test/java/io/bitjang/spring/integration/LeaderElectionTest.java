@@ -22,7 +22,8 @@ import org.springframework.integration.support.locks.LockRegistry;
 /** Spring Integration elects a leader through the registry. */
 class LeaderElectionTest extends OnRegistry {
 
-    private static final Duration TTL = Duration.ofSeconds(4);
+    /** Long enough to be kept by a leader that stands still for seconds. */
+    private static final Duration TTL = Duration.ofSeconds(10);
 
     private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
     private LockRegistryLeaderInitiator one;
@@ -98,7 +99,7 @@ class LeaderElectionTest extends OnRegistry {
     }
 
     private String nextEvent() throws InterruptedException {
-        String event = events.poll(20, TimeUnit.SECONDS);
+        String event = events.poll(60, TimeUnit.SECONDS);
         assertThat(event).as("an event").isNotNull();
         return event;
     }

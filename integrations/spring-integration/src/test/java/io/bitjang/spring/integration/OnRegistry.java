@@ -29,6 +29,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @MethodSource("databases")
 abstract class OnRegistry {
 
+    private static final long LATE_MS = 2_300;
+
     @Parameter
     String databaseName;
 
@@ -95,6 +97,24 @@ abstract class OnRegistry {
     void takeAway() {
         assertThat(otherLocks.admin().forceRelease(row().name(), row().fence(), "operator", "it hangs"))
                 .isTrue();
+    }
+
+    /** When its time is over, not before and not seconds later. Only a machine that stands still makes it longer, and not every time. */
+    static void assertEndsAfter(long millis, Ending work) throws Exception {
+        long shortest = Long.MAX_VALUE;
+        for (int i = 0; i < 4 && shortest > millis + LATE_MS; i++) {
+            long begin = System.nanoTime();
+            work.run();
+            long took = millisSince(begin);
+            assertThat(took).isGreaterThanOrEqualTo(millis - 10);
+            shortest = Math.min(shortest, took);
+        }
+        assertThat(shortest).isLessThanOrEqualTo(millis + LATE_MS);
+    }
+
+    /** What ends by itself. */
+    interface Ending {
+        void run() throws Exception;
     }
 
     static long millisSince(long nanos) {
