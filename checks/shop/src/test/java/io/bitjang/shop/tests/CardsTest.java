@@ -28,8 +28,14 @@ class CardsTest extends CardsScene {
         }
         picture(one, "cards");
         assertThat(other.locator("#bitjang .cells .full")).hasCount(18);
-        assertThat((Integer) other.evaluate("seen.size"))
-                .as("how many steps were drawn")
-                .isGreaterThan(2);
+        for (int i = 0; i < 5 && drawn(other) <= 2; i++) { // a browser that stood still has seen the end only
+            fire(one, "bitjang");
+            assertThat(other.locator("#bitjang .cells .full")).hasCount(18);
+        }
+        assertThat(drawn(other)).as("how many steps were drawn").isGreaterThan(2);
+    }
+
+    private static int drawn(Page page) {
+        return (Integer) page.evaluate("seen.size");
     }
 }
