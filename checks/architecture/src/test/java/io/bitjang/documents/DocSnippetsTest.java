@@ -205,7 +205,7 @@ class DocSnippetsTest {
         lease.onLost(lost -> stop(lost.lostBecause().orElse("")));
         lease.ensure(Duration.ofSeconds(5)); // renews if less is left; NoLockException if it is lost
         locks.admin().forceRelease(lease.name(), lease.fence(), "lee", "test");
-        assertThat(told.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
         assertThatThrownBy(() -> lease.ensure(Duration.ofSeconds(5))).isInstanceOf(NoLockException.class);
     }
 

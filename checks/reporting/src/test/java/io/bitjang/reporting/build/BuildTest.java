@@ -136,7 +136,7 @@ class BuildTest {
             process.destroy();
         }
         assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(maven.onExit()).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(maven.onExit()).succeedsWithin(Duration.ofSeconds(30));
     }
 
     private static String test(String database, String outcome, String why) {
