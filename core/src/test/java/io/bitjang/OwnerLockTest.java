@@ -183,4 +183,28 @@ class OwnerLockTest extends OnH2 {
         assertThat(node.lease("job").owner("kim").tryAcquire()).isPresent();
         assertThat(node.lease("job").owner("kim").tryAcquire()).isEmpty();
     }
+
+    @Test
+    void unlock_frees_what_was_taken_last_however_late_an_earlier_answer_is_used() throws Exception {
+        Gate told = gate();
+        Locks mine = closing(builder()
+                .listener(event -> {
+                    if (event.kind() == Kind.REENTERED) {
+                        told.pass();
+                    }
+                })
+                .build());
+        DistLock locks = mine.distLock();
+        assertThat(locks.tryLock("late", "o", LONG)).isTrue();
+        Job<Boolean> again = start(() -> locks.tryLock("late", "o", LONG));
+        told.untilReached();
+        locks.unlock("late", "o");
+        assertThat(locks.tryLock("late", "o", LONG)).as("another grant").isTrue();
+        told.close();
+        again.result();
+
+        locks.unlock("late", "o");
+
+        assertThat(other.distLock().tryLock("late", "p", LONG)).as("free").isTrue();
+    }
 }

@@ -260,4 +260,26 @@ class SessionTest extends OnH2 {
         assertThat(other.session("a").tryRun(() -> {})).isTrue();
         assertThat(execute("DELETE FROM account")).isEqualTo(1);
     }
+
+    @Test
+    void lock_that_is_closed_while_its_instance_is_closed_was_not_lost() throws Exception {
+        Gate told = gate();
+        Locks mine = builder()
+                .listener(event -> {
+                    if (event.kind() == Kind.RELEASED) {
+                        told.pass();
+                    }
+                })
+                .build();
+        SessionLock.Hold hold = mine.session("job").tryAcquire().orElseThrow();
+        Job<Boolean> closes = start(() -> {
+            hold.close();
+            return true;
+        });
+        told.untilReached();
+        mine.close();
+        told.close();
+
+        assertThat(closes.result()).isTrue();
+    }
 }

@@ -23,11 +23,12 @@ class ThrowingLoggerTest extends OnH2 {
 
     private final AtomicInteger thrown = new AtomicInteger();
     private volatile boolean ill = true;
+    private volatile Level worst = Level.WARNING;
 
     private final Handler handler = new Handler() {
         @Override
         public void publish(LogRecord written) {
-            if (ill && written.getLevel().intValue() >= Level.WARNING.intValue()) {
+            if (ill && written.getLevel().intValue() >= worst.intValue()) {
                 thrown.incrementAndGet();
                 throw new AssertionError("there is no place for a line of the log");
             }
@@ -123,6 +124,20 @@ class ThrowingLoggerTest extends OnH2 {
 
         eventually("all are called", () -> called.get() == 3);
         eventually("both are told", () -> heard.get() == 2);
+        assertThat(thrown).hasPositiveValue();
+    }
+
+    @Test
+    void grant_outlives_a_connection_that_can_not_be_given_back_and_a_log_that_fails() throws Exception {
+        LOG.setLevel(Level.ALL);
+        worst = Level.FINE;
+        seen.onClose(() -> {
+            seen.onClose(() -> {});
+            throw new IllegalStateException("a pool that fails");
+        });
+
+        assertThat(node.lease(JOB).tryAcquire()).isPresent();
+
         assertThat(thrown).hasPositiveValue();
     }
 }

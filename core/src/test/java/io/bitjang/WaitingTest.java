@@ -346,4 +346,16 @@ class WaitingTest extends OnH2 {
         }
         assertThatCode(() -> other.lease(JOB).acquire(PATIENT).close()).doesNotThrowAnyException();
     }
+
+    @Test
+    void those_who_wait_learn_when_a_lock_that_may_not_be_free_yet_will_be() throws Exception {
+        Lease held = node.lease(JOB).notFreeBefore(LONG).acquire(Wait.none());
+        start(() -> node.lease(JOB).acquire(PATIENT)).untilItWaits();
+        eventually("it stands in line", () -> waiters() == 1);
+
+        held.close();
+
+        // it tries, and learns the end; whoever only looks now and then is not told that it was refused
+        eventually("tried", () -> told(Kind.REFUSED) > 0);
+    }
 }

@@ -53,10 +53,10 @@ class CoreHabitsTest {
     }
 
     @Test
-    void engines_log_in_a_way_that_cannot_fail() {
+    void core_logs_in_a_way_that_cannot_fail() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.bitjang.internal.lease..", "io.bitjang.internal.session..")
+                .resideOutsideOfPackage("io.bitjang.internal.work..")
                 .should()
                 .dependOnClassesThat()
                 .areAssignableTo(System.Logger.class)

@@ -81,6 +81,11 @@ public interface Dialect {
      */
     String writeListed(String table, String condition, String assignments);
 
+    /** Writes down the update of {@link #writeListed} that releases; those who wait for one of the locks are notified, if they can be. */
+    default String releaseListed(String table, String condition, String assignments, String channel) {
+        return writeListed(table, condition, assignments);
+    }
+
     /** The listed rows as a relation {@code r} with the columns type, id, lock_id, micros. */
     String listedRows();
 

@@ -2,6 +2,7 @@
 package io.bitjang.internal.dialect;
 
 import io.bitjang.LockingFailException;
+import io.bitjang.internal.work.Log;
 import java.math.BigInteger;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
@@ -20,8 +21,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds out which database is there, and whether locks can be trusted on it. An unknown one is an error, never a guess. */
 public final class Dialects {
-
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
 
     private Dialects() {}
 
@@ -123,7 +122,7 @@ public final class Dialects {
         }
         @Nullable String notice = dialect.notice(connection, facts);
         if (notice != null) {
-            LOG.log(System.Logger.Level.WARNING, notice);
+            Log.warn(notice);
         }
     }
 

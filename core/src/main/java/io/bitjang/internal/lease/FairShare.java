@@ -87,9 +87,10 @@ final class FairShare extends Locked {
      * try again.
      *
      * @param inLine whether processes take the lock in the order in which they asked: then the others go first always
+     * @param waits whether anyone here waits for it, and so goes to the end of that line
      * @param notified whether others hear of it at once
      */
-    long freed(boolean othersWait, boolean inLine, boolean notified) {
+    long freed(boolean othersWait, boolean inLine, boolean waits, boolean notified) {
         return locked(() -> {
             long now = ticker.now();
             lastUsed = now;
@@ -98,7 +99,7 @@ final class FairShare extends Locked {
             if (yields) {
                 begin(now, false);
             }
-            long standBack = inLine ? FOR_LINE : notified ? FOR_NOTIFIED : FOR_POLLS;
+            long standBack = inLine && waits ? FOR_LINE : notified ? FOR_NOTIFIED : FOR_POLLS;
             return standBackUntil = now + (yields ? standBack : 0);
         });
     }

@@ -84,12 +84,15 @@ final class Grants {
     /** Begins a lease, unless the instance is closed meanwhile: whoever closes it may have looked before the lease was there. */
     private Plan<LeaseHandle> begun(LeaseHandle lease) {
         renewer.add(lease);
-        return instance.lifetime().hasEnded() && lease.endQuietly()
+        if (!instance.lifetime().hasEnded()) {
+            return Plan.of(lease);
+        }
+        return lease.endQuietly()
                 ? late.giveBackNow(
                                 lease.names(),
                                 lease.key().secret(),
                                 lease.request().duration())
                         .then(given -> Plan.failed(Lifetime.ended()))
-                : Plan.of(lease);
+                : Plan.failed(Lifetime.ended());
     }
 }

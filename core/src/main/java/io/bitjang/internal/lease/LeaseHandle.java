@@ -170,7 +170,7 @@ final class LeaseHandle implements Lease {
         if (endQuietly()) {
             return keeper.release(this);
         }
-        return state.isLostUntold() ? Plan.failed(notHeld()) : Plan.DONE;
+        return state.tellIfUntold() ? Plan.failed(notHeld()) : Plan.DONE;
     }
 
     /** Gives back a lease whose waiter has gone; whether it was lost meanwhile is nobody's concern. */

@@ -57,9 +57,13 @@ final class LeaseState extends Locked {
         return locked(() -> lostBecause);
     }
 
-    /** Tells whether the lease was lost and its holder does not know. */
-    boolean isLostUntold() {
-        return locked(() -> state == State.LOST && !told);
+    /** Tells the holder if the lease was lost and it does not know; returns whether that is so, to one caller only. */
+    boolean tellIfUntold() {
+        return locked(() -> {
+            boolean untold = state == State.LOST && !told;
+            told |= untold;
+            return untold;
+        });
     }
 
     /** Tells whether the lease is held as far as is known here. */

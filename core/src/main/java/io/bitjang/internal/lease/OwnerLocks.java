@@ -53,7 +53,8 @@ public final class OwnerLocks implements DistLock {
         taken.merge(
                 mine,
                 grant,
-                (before, now) -> before.key.equals(now.key) && before.end.remainingNanos() > now.end.remainingNanos()
+                (before, now) -> before.key.fence() > now.key.fence()
+                                || before.key.equals(now.key) && before.end.remainingNanos() > now.end.remainingNanos()
                         ? before
                         : now);
     }

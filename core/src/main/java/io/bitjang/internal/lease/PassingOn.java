@@ -34,6 +34,13 @@ final class PassingOn {
                 && fences.goesOn(now);
     }
 
+    /** Notes that the lease has passed on: if that took too long, nobody looks at the new holder any more. */
+    void passed(FenceReserve<LeaseHandle> fences) {
+        if (!fences.goesOn(instance.ticker().now())) {
+            settleSoon(fences, null);
+        }
+    }
+
     private void settleSoon(FenceReserve<LeaseHandle> fences, @Nullable LeaseHandle ended) {
         instance.workers()
                 .after(

@@ -208,6 +208,10 @@ final class ProcessLine implements WakeUps {
         passedFor = passed ? name : null;
         standsFor = null;
         if (!passed) {
+            if (sleepers.waitFor(name)) {
+                // one who came meanwhile believes to stand in line
+                next.compareAndSet(null, name);
+            }
             return;
         }
         sleepers.goFirst(name);

@@ -137,7 +137,11 @@ final class Releases {
                                         PATIENCE,
                                         store.releaseAt(name, lease.key().secret(), micros))
                                 .map(result -> ended(lease, name, result)))
-                .last(all -> released(lease));
+                .last(all -> {
+                    released(lease);
+                    // those who wait here look at it seldom while it is held here
+                    waiting.wake(lease.names());
+                });
     }
 
     /** Hands the lock to the next waiter of this process, unless its row is pinned or others must get their turn. */
@@ -153,6 +157,7 @@ final class Releases {
         FenceReserve<LeaseHandle> fences = lease.reserve();
         if (fences != null && passingOn.may(lease, fences, next.request)) {
             return grants.passedOn(lease, fences, next.request).then(handed -> {
+                passingOn.passed(fences);
                 queue.share.handedOver(false);
                 released(lease);
                 return handTo(next, handed);

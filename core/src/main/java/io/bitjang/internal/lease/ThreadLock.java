@@ -10,7 +10,9 @@ import io.bitjang.NoLockException;
 import io.bitjang.Wait;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -20,13 +22,15 @@ import org.jspecify.annotations.Nullable;
 /** A lease as a {@link Lock}: the thread that has it may take it again, and gives it back as often. Thread-safe. */
 final class ThreadLock implements Lock {
 
-    /** Which thread has the lease, and how often. Replaced by the owning thread only, so no lock is needed. */
-    private record Hold(Thread thread, Lease lease, int count) {}
+    /** Which lease a thread has, and how often. */
+    private record Hold(Lease lease, int count) {}
 
     private final LeaseLock lock;
     private final Supplier<Lease> patiently;
     private final LockName name;
-    private volatile @Nullable Hold hold;
+
+    /** The holds, each written by its own thread only: one that was lost is known until its thread has unlocked it. */
+    private final Map<Thread, Hold> holds = new ConcurrentHashMap<>();
 
     /**
      * Makes a lock of this lease.
@@ -96,10 +100,10 @@ final class ThreadLock implements Lock {
             throw new IllegalMonitorStateException("This thread does not hold " + name);
         }
         if (mine.count > 1) {
-            hold = new Hold(mine.thread, mine.lease, mine.count - 1);
+            holds.put(Thread.currentThread(), new Hold(mine.lease, mine.count - 1));
             return;
         }
-        hold = null;
+        holds.remove(Thread.currentThread());
         boolean lost = !mine.lease.isHeld();
         try {
             mine.lease.close();
@@ -149,16 +153,17 @@ final class ThreadLock implements Lock {
                             + mine.lease.lostBecause().orElse("it expired"),
                     null);
         }
-        hold = new Hold(mine.thread, mine.lease, mine.count + 1);
+        holds.put(Thread.currentThread(), new Hold(mine.lease, mine.count + 1));
         return true;
     }
 
     private void begin(Lease lease) {
-        hold = new Hold(Thread.currentThread(), lease, 1);
+        // of threads that have ended without an unlock
+        holds.keySet().removeIf(thread -> !thread.isAlive());
+        holds.put(Thread.currentThread(), new Hold(lease, 1));
     }
 
     private @Nullable Hold mine() {
-        Hold current = hold;
-        return current != null && current.thread == Thread.currentThread() ? current : null;
+        return holds.get(Thread.currentThread());
     }
 }

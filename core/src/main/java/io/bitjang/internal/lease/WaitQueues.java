@@ -143,7 +143,7 @@ final class WaitQueues implements WakeUps.Sleepers {
         wakeUps.freed(names);
         WaitQueue queue = queues.get(names);
         FairShare share = queue != null ? queue.share : shares.getOrDefault(names, new FairShare(ticker));
-        long at = share.freed(othersWait, wakeUps.keepsOrder(names), wakeUps.willRing(names));
+        long at = share.freed(othersWait, wakeUps.keepsOrder(names), queue != null, wakeUps.willRing(names));
         if (queue != null) {
             queue.notBefore(at);
             alarm.setTo(at);

@@ -116,8 +116,9 @@ final class SessionConnections extends Locked {
                 return false;
             }
             if (store.shares()) {
-                waiting.remove(link);
-                idle.add(link);
+                if (waiting.remove(link)) {
+                    idle.add(link);
+                }
                 return false;
             }
             waitingOpen -= waiting.remove(link) ? 1 : 0;

@@ -298,7 +298,7 @@ public final class SessionEngine {
             tell(Kind.HANDED_OVER, next.name, null);
             return;
         }
-        if (!giveBack(holding.name, holding.grant)) {
+        if (!giveBack(holding.name, holding.grant) && !closed.get()) {
             throw new NoLockException(
                     holding.name,
                     holding.name + " was lost: its session died, which was noticed when it was given back",

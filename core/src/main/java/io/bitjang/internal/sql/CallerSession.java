@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
+import io.bitjang.internal.work.Log;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -14,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * can; otherwise they are given back when the transaction has ended. Not thread-safe.
  */
 public final class CallerSession {
-
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
 
     private final Connection connection;
     private final SessionStatements sql;
@@ -63,7 +62,7 @@ public final class CallerSession {
         try {
             ask(sql.release, key);
         } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.DEBUG, "A lock may be left on a session, which is ended", e);
+            Log.debug("A lock may be left on a session, which is ended", e);
             endSession();
         }
     }
@@ -128,7 +127,7 @@ public final class CallerSession {
                 return;
             }
         } catch (DatabaseException e) {
-            LOG.log(System.Logger.Level.DEBUG, "A lock could not be given back, its session is ended", e);
+            Log.debug("A lock could not be given back, its session is ended", e);
         }
         endSession();
     }
@@ -137,7 +136,7 @@ public final class CallerSession {
         try {
             connection.abort(Runnable::run);
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.WARNING, "A session could not be ended that may still have a lock", e);
+            Log.warn("A session could not be ended that may still have a lock", e);
         }
     }
 

@@ -5,6 +5,7 @@ import io.bitjang.LockException;
 import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.time.Ticker;
+import io.bitjang.internal.work.Log;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
@@ -15,8 +16,6 @@ import org.jspecify.annotations.Nullable;
  * connections with auto-commit off, the statement is committed explicitly. Thread-safe.
  */
 public final class Database implements Runner {
-
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
 
     private final DataSource dataSource;
     private final Dialect dialect;
@@ -187,7 +186,7 @@ public final class Database implements Runner {
         try {
             step.take();
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.DEBUG, what + " failed", e);
+            Log.debug(what + " failed", e);
         }
     }
 }

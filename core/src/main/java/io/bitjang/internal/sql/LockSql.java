@@ -92,11 +92,11 @@ final class LockSql {
                 locks,
                 "l.expires_at > " + now,
                 target("expires_at") + " = GREATEST(l.expires_at, " + now + " + r.micros)"));
-        releaseListed = Sql.parse(dialect.writeListed(
+        releaseListed = Sql.parse(dialect.releaseListed(
                 locks,
                 "l.reentered <> l.fence" + dialect.needNotBeOnDisk(),
-                target("lock_id") + " = NULL, " + target("expires_at") + " = " + now + ", " + target("wanted")
-                        + " = 0"));
+                target("lock_id") + " = NULL, " + target("expires_at") + " = " + now + ", " + target("wanted") + " = 0",
+                tables.channel()));
         String byName = "SELECT " + columns("l") + " FROM " + locks + " l WHERE l.type = :type AND l.id = :id";
         read = Sql.parse(byName);
         readListed = Sql.parse(dialect.readListed(locks, columns("l")));

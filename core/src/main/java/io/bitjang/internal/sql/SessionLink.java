@@ -3,6 +3,7 @@ package io.bitjang.internal.sql;
 
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.time.Ticker;
+import io.bitjang.internal.work.Log;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -20,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * puts another in its place, the locks are gone, and every statement here says so. Thread-safe: one statement at a time.
  */
 public final class SessionLink {
-
-    private static final System.Logger LOG = System.getLogger("io.bitjang");
 
     private static final int MOST_LATE_CANCELS = 20;
 
@@ -137,7 +136,7 @@ public final class SessionLink {
             statement.cancel();
         } catch (Throwable e) {
             // a driver's own statement may be closed under it
-            LOG.log(System.Logger.Level.DEBUG, "A wait could not be cancelled", e);
+            Log.debug("A wait could not be cancelled", e);
         }
     }
 
@@ -238,7 +237,7 @@ public final class SessionLink {
             // a pool learns from the exception that this connection is not to be handed out again
             connection.createStatement().close();
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.DEBUG, "A connection was cut", e);
+            Log.debug("A connection was cut", e);
         }
         closeQuietly();
     }
@@ -260,7 +259,7 @@ public final class SessionLink {
             }
             clean = true;
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.DEBUG, "A session could not be tidied up", e);
+            Log.debug("A session could not be tidied up", e);
         } finally {
             turn.unlock();
         }
@@ -289,7 +288,7 @@ public final class SessionLink {
                 connection.close();
             }
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.DEBUG, "A connection could not be closed", e);
+            Log.debug("A connection could not be closed", e);
         } finally {
             closed = true;
             closing.unlock();

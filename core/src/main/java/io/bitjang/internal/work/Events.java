@@ -22,7 +22,7 @@ public final class Events {
     /** Tells the listeners and the log of an event, once for each of the names. */
     public void tell(
             LockEvent.Kind kind, List<LockName> names, long fence, @Nullable String owner, @Nullable String detail) {
-        boolean logged = EVENTS.isLoggable(System.Logger.Level.DEBUG);
+        boolean logged = isLogged();
         if (listeners.isEmpty() && !logged) {
             return;
         }
@@ -32,6 +32,15 @@ public final class Events {
                 tell(each -> EVENTS.log(System.Logger.Level.DEBUG, each.toString()), event);
             }
             listeners.forEach(listener -> tell(listener, event));
+        }
+    }
+
+    private static boolean isLogged() {
+        try {
+            return EVENTS.isLoggable(System.Logger.Level.DEBUG);
+        } catch (Throwable e) {
+            // whatever a logger throws goes no further, as in Log
+            return false;
         }
     }
 

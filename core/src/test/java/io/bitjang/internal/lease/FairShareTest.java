@@ -30,7 +30,7 @@ class FairShareTest {
         assertThat(share.goesOn(false)).as("not longer than 100 ms").isTrue();
         ticker.pass(Duration.ofNanos(1));
         assertThat(share.goesOn(false)).as("others have waited for 100 ms").isFalse();
-        share.freed(true, false, false);
+        share.freed(true, false, true, false);
         assertThat(share.standsBack()).isTrue();
         assertThat(share.isOver()).isFalse();
         ticker.pass(Duration.ofMillis(75));
@@ -43,17 +43,26 @@ class FairShareTest {
     @Test
     void process_stands_back_for_as_long_as_others_need_to_hear_that_the_lock_is_free() {
         long now = ticker.now();
-        assertThat(share.freed(false, false, false) - now).as("nobody waits").isZero();
-        assertThat(share.freed(true, false, false) - now)
+        assertThat(share.freed(false, false, true, false) - now)
+                .as("nobody waits")
+                .isZero();
+        assertThat(share.freed(true, false, true, false) - now)
                 .as("it had the lock for a moment only")
                 .isZero();
         ticker.pass(Duration.ofMillis(21));
         now = ticker.now();
-        assertThat(share.freed(true, false, false) - now).as("they poll").isEqualTo(3 * SECOND / 40);
+        assertThat(share.freed(true, false, true, false) - now).as("they poll").isEqualTo(3 * SECOND / 40);
         ticker.pass(Duration.ofMillis(21));
         now = ticker.now();
-        assertThat(share.freed(true, false, true) - now).as("they are notified").isEqualTo(3 * SECOND / 200);
-        assertThat(share.freed(true, true, true) - now).as("they stand in line").isEqualTo(SECOND / 2);
+        assertThat(share.freed(true, false, true, true) - now)
+                .as("they are notified")
+                .isEqualTo(3 * SECOND / 200);
+        assertThat(share.freed(true, true, true, true) - now)
+                .as("they stand in line")
+                .isEqualTo(SECOND / 2);
+        assertThat(share.freed(true, true, false, false) - now)
+                .as("a line in which nobody from here stands")
+                .isEqualTo(3 * SECOND / 40);
     }
 
     @Test
@@ -71,9 +80,11 @@ class FairShareTest {
     @Test
     void moment_of_twenty_milliseconds_is_not_counted() {
         pass(20);
-        assertThat(share.freed(true, false, false)).as("not more than a moment").isEqualTo(ticker.now());
+        assertThat(share.freed(true, false, true, false))
+                .as("not more than a moment")
+                .isEqualTo(ticker.now());
         ticker.pass(Duration.ofNanos(1));
-        assertThat(share.freed(true, false, false)).isGreaterThan(ticker.now());
+        assertThat(share.freed(true, false, true, false)).isGreaterThan(ticker.now());
     }
 
     @Test
@@ -84,9 +95,9 @@ class FairShareTest {
         pass(15);
         share.granted(true);
         pass(5);
-        assertThat(share.freed(true, false, false)).as("20 ms since").isEqualTo(ticker.now());
+        assertThat(share.freed(true, false, true, false)).as("20 ms since").isEqualTo(ticker.now());
         ticker.pass(Duration.ofNanos(1));
-        assertThat(share.freed(true, false, false)).isGreaterThan(ticker.now());
+        assertThat(share.freed(true, false, true, false)).isGreaterThan(ticker.now());
     }
 
     @Test
@@ -96,7 +107,7 @@ class FairShareTest {
         share.granted(true);
         pass(20);
         share.granted(true);
-        assertThat(share.freed(true, false, false))
+        assertThat(share.freed(true, false, true, false))
                 .as("the same share, 39 ms long")
                 .isGreaterThan(ticker.now());
 
@@ -104,7 +115,7 @@ class FairShareTest {
         share.granted(true);
         pass(21);
         share.granted(true);
-        assertThat(share.freed(true, false, false)).as("a new one").isEqualTo(ticker.now());
+        assertThat(share.freed(true, false, true, false)).as("a new one").isEqualTo(ticker.now());
     }
 
     @Test
@@ -124,7 +135,7 @@ class FairShareTest {
         assertThat(share.notBefore(now - 1)).as("it does not").isEqualTo(now - 1);
         assertThat(share.ifStandingBack(now + SECOND)).isEqualTo(now + SECOND);
 
-        long end = share.freed(true, true, false);
+        long end = share.freed(true, true, true, false);
 
         assertThat(end).isEqualTo(now + SECOND / 2);
         assertThat(share.notBefore(now)).isEqualTo(end);

@@ -140,16 +140,24 @@ class LeaseStateTest {
 
     @Test
     void loss_is_untold_until_the_holder_hears_of_it() {
-        assertThat(lease.isLostUntold()).isFalse();
+        assertThat(lease.tellIfUntold()).isFalse();
         lease.lose(false, "taken");
         assertThat(lease.now()).isEqualTo(State.LOST);
-        assertThat(lease.isLostUntold())
+        assertThat(lease.tellIfUntold())
                 .as("whoever only looks has told nobody")
                 .isTrue();
 
         assertThat(lease.tell()).isEqualTo(State.LOST);
 
-        assertThat(lease.isLostUntold()).isFalse();
+        assertThat(lease.tellIfUntold()).isFalse();
+    }
+
+    @Test
+    void of_two_who_close_a_lost_lease_one_is_told() {
+        lease.lose(false, "taken");
+
+        assertThat(lease.tellIfUntold()).isTrue();
+        assertThat(lease.tellIfUntold()).isFalse();
     }
 
     @Test
@@ -158,7 +166,7 @@ class LeaseStateTest {
 
         assertThat(lease.tellWhyLost()).isEqualTo("taken");
 
-        assertThat(lease.isLostUntold()).isFalse();
+        assertThat(lease.tellIfUntold()).isFalse();
     }
 
     @Test
@@ -167,7 +175,7 @@ class LeaseStateTest {
 
         lease.lose(false, "taken");
 
-        assertThat(lease.isLostUntold()).isTrue();
+        assertThat(lease.tellIfUntold()).isTrue();
     }
 
     @Test
@@ -177,7 +185,7 @@ class LeaseStateTest {
 
         assertThat(lease.lose(false, "taken")).isEqualTo(List.of(callback));
 
-        assertThat(lease.isLostUntold()).isFalse();
+        assertThat(lease.tellIfUntold()).isFalse();
     }
 
     @Test
@@ -186,7 +194,7 @@ class LeaseStateTest {
 
         assertThat(lease.onLost(() -> {})).isFalse();
 
-        assertThat(lease.isLostUntold()).isFalse();
+        assertThat(lease.tellIfUntold()).isFalse();
     }
 
     @Test

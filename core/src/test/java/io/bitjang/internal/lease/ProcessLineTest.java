@@ -12,6 +12,10 @@ import io.bitjang.internal.time.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,13 +26,14 @@ class ProcessLineTest extends OnEngine {
     private static final List<LockName> FIRST = List.of(JOB);
     private static final List<LockName> NEXT = List.of(LockName.of("next"));
 
+    private final AtomicReference<ProcessLine> lineOf = new AtomicReference<>();
+    private SessionStore store;
     private ProcessLine gate;
 
     @BeforeEach
     void line() {
         DataSource source = seen.dataSource();
-        SessionStore store =
-                new SessionStore(Ticker.SYSTEM, source, source, Dialects.detect(source), new Tables(null, "bitjang_"));
+        store = new SessionStore(Ticker.SYSTEM, source, source, Dialects.detect(source), new Tables(null, "bitjang_"));
         gate = new ProcessLine(workers, store, new Nobody(), new Silent());
         closing(() -> gate.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         closing(seen::up);
@@ -59,7 +64,7 @@ class ProcessLineTest extends OnEngine {
     }
 
     /** Waits for nothing, and has nothing. */
-    private static final class Nobody implements WakeUps.Sleepers {
+    private static class Nobody implements WakeUps.Sleepers {
 
         @Override
         public boolean areThere() {
@@ -98,5 +103,39 @@ class ProcessLineTest extends OnEngine {
 
         @Override
         public void close(Deadline end) {}
+    }
+
+    @Test
+    void one_who_comes_while_the_line_is_left_stands_in_it_again() throws Exception {
+        AtomicInteger looks = new AtomicInteger();
+        CountDownLatch turn = new CountDownLatch(1);
+        AtomicReference<Boolean> told = new AtomicReference<>();
+        ProcessLine line = new ProcessLine(
+                workers,
+                store,
+                new Nobody() {
+                    @Override
+                    public boolean waitFor(LockName name) {
+                        if (looks.getAndIncrement() == 0) {
+                            // nobody waits; and before the line is left, one comes and asks
+                            told.set(lineOf.get().want(FIRST));
+                            return false;
+                        }
+                        return true;
+                    }
+
+                    @Override
+                    public void goFirst(LockName name) {
+                        turn.countDown();
+                    }
+                },
+                new Silent());
+        lineOf.set(line);
+        closing(() -> line.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+
+        line.want(FIRST);
+
+        assertThat(turn.await(20, TimeUnit.SECONDS)).as("its turn has come").isTrue();
+        assertThat(told.get()).as("it was told that it stands in line").isTrue();
     }
 }

@@ -138,7 +138,7 @@ class WaitQueueTest {
     @Test
     void nobody_tries_while_this_process_stands_back_until_its_turn_comes() {
         add(SEEN);
-        share.freed(true, true, false);
+        share.freed(true, true, true, false);
 
         assertThat(share.standsBack()).isTrue();
         assertThat(queue.beginAttempt()).isNull();
@@ -158,7 +158,7 @@ class WaitQueueTest {
     @Test
     void look_is_not_later_than_the_end_of_the_standing_back() {
         add(SEEN);
-        share.freed(true, true, false);
+        share.freed(true, true, true, false);
         queue.lookAgain(Long.MAX_VALUE, MINUTE, 7);
 
         assertThat(untilNextPoll()).isEqualTo(SECOND / 2);

@@ -5,11 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.OnH2;
+import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.dialect.Dialects;
+import io.bitjang.internal.dialect.SessionDialect;
 import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Ticker;
+import java.lang.reflect.Proxy;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -60,5 +64,40 @@ class SessionConnectionsTest extends OnH2 {
 
         assertThat(links.forWaiting()).isNotNull();
         assertThat(links.forWaiting()).as("its place was freed twice").isNull();
+    }
+
+    /** As on PostgreSQL, MySQL and MariaDB: a session holds many locks. */
+    @Test
+    void shared_connection_that_died_makes_no_place_for_one_that_waits() {
+        DataSource source = seen.dataSource();
+        Dialect h2 = Dialects.detect(source);
+        Tables tables = new Tables(null, "bitjang_");
+        SessionDialect shares = answering(SessionDialect.class, h2.sessions(tables.sessions()), "shares", true);
+        links = new SessionConnections(
+                new SessionStore(
+                        Ticker.SYSTEM, source, source, answering(Dialect.class, h2, "sessions", shares), tables),
+                1,
+                () -> {});
+        assertThat(links.forWaiting()).isNotNull();
+        SessionLink shared = links.forAttempt();
+        closing(shared::close);
+
+        // one finds that it died; before it is forgotten, another's attempt on it ends
+        shared.die();
+        assertThat(links.forAttempt()).isNotSameAs(shared);
+        links.unused(shared);
+        links.forget(shared);
+
+        assertThat(links.forWaiting()).as("there is one place, and it is taken").isNull();
+    }
+
+    private static <T> T answering(Class<T> type, T target, String method, Object answer) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, called, args) -> {
+            if (called.getName().equals(method)) {
+                return answer;
+            }
+            called.setAccessible(true);
+            return called.invoke(target, args);
+        }));
     }
 }
