@@ -146,7 +146,7 @@ final class PostgresDialect implements Dialect {
     public String writeListed(String table, String condition, String assignments) {
         return """
             WITH c AS MATERIALIZED (
-              SELECT l.type, l.id, l.wanted, r.micros FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
+              SELECT l.type, l.id, r.micros FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
               WHERE l.lock_id = r.lock_id AND %3$s ORDER BY l.type, l.id FOR NO KEY UPDATE OF l SKIP LOCKED)
             UPDATE %1$s l SET %4$s FROM c r WHERE l.type = r.type AND l.id = r.id""".formatted(table, listedRows(), condition, assignments);
     }
@@ -154,7 +154,8 @@ final class PostgresDialect implements Dialect {
     /** Notifies by a condition on the rows that were found and locked, which is true always. */
     @Override
     public String releaseListed(String table, String condition, String assignments, String channel) {
-        return writeListed(table, condition, assignments) + " AND CASE WHEN r.wanted <> 0 THEN pg_notify('" + channel
+        return writeListed(table, condition, assignments).replace("l.id, r.micros", "l.id, l.wanted")
+                + " AND CASE WHEN r.wanted <> 0 THEN pg_notify('" + channel
                 + "', char_length(r.type) || ':' || r.type || r.id)::text IS NOT NULL ELSE TRUE END";
     }
 

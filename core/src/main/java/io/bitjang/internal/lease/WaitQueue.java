@@ -42,6 +42,7 @@ final class WaitQueue extends Locked {
     private long nextPoll;
     private int polls;
     private long seen;
+    private int looks;
     private int failures;
     private boolean left;
 
@@ -142,6 +143,7 @@ final class WaitQueue extends Locked {
     void lookAgain(long holderEndsNanos, long atLeastNanos, long fence) {
         locked(() -> {
             failures = 0;
+            looks++;
             polls = fence == seen ? polls + 1 : 0;
             seen = fence;
             left &= fence == 0;
@@ -150,6 +152,11 @@ final class WaitQueue extends Locked {
             long wait = Math.min(Math.max(interval, atLeastNanos), Math.max(holderEndsNanos, 1_000_000));
             return nextPoll = share.ifStandingBack(ticker.now() + wait);
         });
+    }
+
+    /** Counts the looks at the table, so that one that was overtaken by another is known. */
+    int looks() {
+        return locked(() -> looks);
     }
 
     /** Tells whether the latest look found the lock held under this fence, too. */

@@ -14,11 +14,14 @@ import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Log;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +82,10 @@ final class WaitQueues implements WakeUps.Sleepers {
         if (held.holds(waiter.names())) {
             waiter.refused(null);
             queue.lookAgain(Long.MAX_VALUE, LOCAL_HOLDER_POLL, 0);
+            if (!held.holds(waiter.names())) {
+                // freed meanwhile, perhaps to another process: that may have been known here, and was overwritten
+                queue.lookAgain(Long.MAX_VALUE, 0, 0);
+            }
             cleanUpOrSchedule(queue);
         } else if (queue.isFirst(waiter)) {
             if (wakeUps.keepsOrder(waiter.names()) && wakeUps.want(waiter.names())) {
@@ -282,7 +289,7 @@ final class WaitQueues implements WakeUps.Sleepers {
     private Plan<@Nullable Void> refused(WaitQueue queue, ClaimResult answer) {
         LockRow holder = answer.holder();
         if (holder != null && holder.held() && queue.names.size() == 1) {
-            return look(queue, Map.of(holder.name(), holder));
+            return look(queue, Map.of(holder.name(), holder), () -> false);
         }
         queue.waiters().forEach(waiter -> waiter.refused(null));
         wakeUps.want(queue.names);
@@ -317,27 +324,32 @@ final class WaitQueues implements WakeUps.Sleepers {
 
     private Plan<Boolean> poll() {
         long now = ticker.now();
-        List<WaitQueue> due = queues.values().stream()
+        Map<WaitQueue, Integer> due = queues.values().stream()
                 .filter(queue -> queue.nextPoll() != Long.MAX_VALUE && queue.nextPoll() - now <= 0)
-                .toList();
+                .collect(Collectors.toMap(
+                        Function.identity(), WaitQueue::looks, (one, other) -> one, LinkedHashMap::new));
         if (due.isEmpty()) {
             return Plan.of(true);
         }
-        return store.read(due.stream()
+        return store.read(due.keySet().stream()
                         .flatMap(queue -> queue.names.stream())
                         .distinct()
                         .toList())
-                .then(rows -> Plan.all(due, queue -> look(queue, rows).map(looked -> true)))
+                .then(rows -> Plan.all(
+                        List.copyOf(due.keySet()),
+                        queue -> look(queue, rows, () -> due.get(queue) != queue.looks())
+                                .map(looked -> true)))
                 .otherwise(e -> {
-                    due.forEach(queue -> failed(queue, e, "could not be read"));
+                    due.keySet().forEach(queue -> failed(queue, e, "could not be read"));
                     return Plan.of(true);
                 });
     }
 
     /**
-     * Looks who has a queue's locks, until when, and whether they know that someone waits; if nobody has them, tries for them.
+     * Looks who has a queue's locks, until when, and whether they know that someone waits; if nobody has them, tries for them. A
+     * look that was overtaken by an attempt's does not say when to look again: that one knows better.
      */
-    private Plan<@Nullable Void> look(WaitQueue queue, Map<LockName, LockRow> rows) {
+    private Plan<@Nullable Void> look(WaitQueue queue, Map<LockName, LockRow> rows, BooleanSupplier overtaken) {
         List<LockRow> rowsHeld = queue.names.stream()
                 .map(rows::get)
                 .filter(row -> row != null && row.held())
@@ -354,6 +366,9 @@ final class WaitQueues implements WakeUps.Sleepers {
         boolean here = rowsHeld.stream().anyMatch(held::holds);
         return Plan.all(rowsHeld, row -> held.holds(row) || row.wanted() ? Plan.of(true) : markWanted(row.name()))
                 .last(known -> {
+                    if (overtaken.getAsBoolean()) {
+                        return;
+                    }
                     if (!here) {
                         wakeUps.want(queue.names);
                     }
