@@ -26,7 +26,7 @@ class GroupNotificationTest extends OnLocks {
     void one_who_waits_for_a_lock_of_a_group_hears_that_it_was_freed() throws Exception {
         LockName wanted = LockName.of(name("wanted"));
         LockName quiet = LockName.of(name("quiet"));
-        try (Connection connection = database.connect();
+        try (Connection connection = database.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("LISTEN bitjang_locks");
             Lease group = locks.leaseAll(List.of(wanted, quiet)).acquire(Wait.none());
