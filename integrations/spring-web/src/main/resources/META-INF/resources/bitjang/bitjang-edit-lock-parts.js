@@ -46,7 +46,10 @@ function occupy(id) {
   });
 }
 
-/** Web Locks exist on https and localhost only. Elsewhere the other tabs are asked. */
+/**
+ * Web Locks exist on https and localhost only. Elsewhere the other tabs are asked; one that does not answer in time, because
+ * its browser is busy, counts as gone, and its lock moves to this tab.
+ */
 function occupyByAsking(id) {
   const channel = new BroadcastChannel('bitjang.tabs');
   return new Promise((answer) => {
@@ -54,7 +57,7 @@ function occupyByAsking(id) {
       channel.onmessage = (message) => message.data === `is ${id} used?` && channel.postMessage(`${id} is used`);
       giveBack = () => channel.close();
       answer(true);
-    }, HANDOVER_MS / 2);
+    }, HANDOVER_MS);
     channel.onmessage = (message) => {
       if (message.data !== `${id} is used`) return;
       clearTimeout(unused);
