@@ -5,6 +5,7 @@ import io.bitjang.internal.sql.Ask;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
+import io.bitjang.internal.sql.SimFailures;
 import io.bitjang.internal.sql.SimTable;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
@@ -165,23 +166,30 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
             SimTable.Transaction open = (SimTable.Transaction) run.connection;
             long waitsUntil = world.now + LOCK_TIMEOUT.toNanos();
             // the server goes on whatever becomes of the process
-            world.at(world.network(), null, () -> execute(run, ask, open, answerLost ? given : null, waitsUntil));
+            world.at(world.network(), null, () -> execute(run, ask, open, answerLost ? given : null, waitsUntil, null));
         }
     }
 
     private void execute(
-            PlanRun run, Ask<?> ask, SimTable.@Nullable Transaction open, boolean @Nullable [] lost, long waitsUntil) {
+            PlanRun run,
+            Ask<?> ask,
+            SimTable.@Nullable Transaction open,
+            boolean @Nullable [] lost,
+            long waitsUntil,
+            SimTable.@Nullable Blocked waited) {
         SimTable.Transaction transaction = open != null ? open : world.table.begin();
         @Nullable Object answer = null;
         @Nullable DatabaseException failure = null;
         try {
-            answer = world.table.run(transaction, ask);
+            answer = world.table.again(transaction, ask, waited);
+        } catch (DatabaseException e) {
+            failure = e;
         } catch (SimTable.Blocked blocked) {
             if (world.now < waitsUntil) {
-                world.at(1_000_000, null, () -> execute(run, ask, open, lost, waitsUntil));
+                world.at(1_000_000, null, () -> execute(run, ask, open, lost, waitsUntil, blocked));
                 return;
             }
-            failure = SimTable.waitedTooLong();
+            failure = SimFailures.waitedTooLong();
         }
         if (open == null) {
             if (failure == null) {

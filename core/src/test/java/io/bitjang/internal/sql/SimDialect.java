@@ -65,6 +65,11 @@ public record SimDialect(SimTable.Server server) implements Dialect {
     }
 
     @Override
+    public boolean insertsAll() {
+        return server == SimTable.Server.FAILS;
+    }
+
+    @Override
     public String insertFree(String table) {
         return "insert free";
     }

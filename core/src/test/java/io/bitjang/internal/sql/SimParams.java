@@ -30,6 +30,14 @@ final class SimParams {
     }
 
     static List<LockName> names(Params p) {
+        List<LockName> numbered = new ArrayList<>();
+        for (int i = 0; p.values.containsKey("type" + i); i++) {
+            numbered.add(LockName.of(
+                    Objects.requireNonNull(text(p, "type" + i)), Objects.requireNonNull(text(p, "id" + i))));
+        }
+        if (!numbered.isEmpty()) {
+            return numbered;
+        }
         String[] types = (String[]) Objects.requireNonNull(p.values.get("types"));
         String[] ids = (String[]) Objects.requireNonNull(p.values.get("ids"));
         List<LockName> names = new ArrayList<>();

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Rows in memory: committed ones, transactions with rows of their own, row locks, and a clock that others move. Not thread-safe. */
@@ -15,20 +17,39 @@ public abstract class SimRows {
 
     /** How a server locks rows, and by which statements a lock is taken. */
     public enum Server {
-        /** As PostgreSQL: a pin lets renewals and releases through, some statements wait for a locked row for a while. */
+        /**
+         * As PostgreSQL: a pin lets renewals and releases through, and some statements wait for a locked row for a while. Some of
+         * them read the clock again after the wait.
+         */
         KEY_SHARE,
         /** As H2: every lock excludes every other, locked rows are skipped. */
         SKIPS,
         /** As MySQL: the same, and a lock is read before it is taken. */
-        READS_FIRST
+        READS_FIRST,
+        /**
+         * As MariaDB: every lock excludes every other; a row is locked before its condition is looked at, and one that is locked is
+         * an error at once. Whoever claims a lock is answered with its row whatever came of it.
+         */
+        FAILS
     }
 
-    /** A statement that has to wait for another's transaction. */
+    /** A statement that has to wait for others' transactions. */
     public static final class Blocked extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        Blocked() {
-            super("waits for a row", null, false, false);
+        final transient LockName name;
+        final transient List<Transaction> holders;
+        /** When it began, and the row that it saw then. */
+        private final long clock;
+
+        private final transient @Nullable Row seen;
+
+        Blocked(LockName name, List<Transaction> holders, long clock, @Nullable Row seen) {
+            super("waits for " + name, null, false, false);
+            this.name = name;
+            this.holders = holders;
+            this.clock = clock;
+            this.seen = seen;
         }
     }
 
@@ -118,6 +139,8 @@ public abstract class SimRows {
     /** Microseconds of the server's clock. */
     public long clock = 1_000_000_000L;
 
+    private @Nullable Blocked waited;
+
     SimRows(Server server, Observer observer) {
         this.server = server;
         this.observer = observer;
@@ -133,15 +156,50 @@ public abstract class SimRows {
         return rows.get(name);
     }
 
+    /**
+     * Does something at the moment at which a server does it that has waited: all but PostgreSQL read the clock once, when a
+     * statement begins.
+     */
+    final <A> A after(@Nullable Blocked wait, Supplier<A> statement) {
+        long present = clock;
+        waited = wait;
+        clock = wait == null || server == Server.KEY_SHARE ? present : wait.clock;
+        try {
+            return statement.get();
+        } finally {
+            clock = present;
+            waited = null;
+        }
+    }
+
+    /** When the statement began that is at work. */
+    final long begun() {
+        return waited == null ? clock : waited.clock;
+    }
+
+    /** Whether the statement that is at work has waited. */
+    final boolean hasWaited() {
+        return waited != null;
+    }
+
+    /** The row as the statement that is at work saw it when it began. */
+    final @Nullable Row seenFirst(Transaction tx, LockName name) {
+        return waited == null ? tx.see(name) : waited.seen;
+    }
+
     final @Nullable Row lock(Transaction tx, LockName name, Strength strength, Patience patience) {
         List<Transaction> others = lockers.computeIfAbsent(name, each -> new ArrayList<>());
-        for (Transaction other : others) {
-            if (other != tx && conflict(Objects.requireNonNull(other.locks.get(name)), strength)) {
-                if (patience == Patience.WAITS || patience == Patience.PATIENT && server == Server.KEY_SHARE) {
-                    throw new Blocked();
-                }
-                return null;
+        List<Transaction> holders = others.stream()
+                .filter(other -> other != tx && conflict(Objects.requireNonNull(other.locks.get(name)), strength))
+                .toList();
+        if (!holders.isEmpty()) {
+            if (patience == Patience.WAITS || patience == Patience.PATIENT && server == Server.KEY_SHARE) {
+                throw new Blocked(name, holders, begun(), seenFirst(tx, name));
             }
+            if (server == Server.FAILS) {
+                throw SimFailures.locked();
+            }
+            return null;
         }
         if (!others.contains(tx)) {
             others.add(tx);
@@ -169,7 +227,10 @@ public abstract class SimRows {
     }
 
     final LockRow read(Transaction tx, LockName name) {
-        Row row = Objects.requireNonNull(tx.see(name));
+        return read(name, Objects.requireNonNull(tx.see(name)));
+    }
+
+    final LockRow read(LockName name, Row row) {
         return new LockRow(
                 name,
                 row.lockId,
@@ -187,5 +248,17 @@ public abstract class SimRows {
 
     final boolean isHeld(Row row) {
         return row.lockId != null && row.expiresAt > clock;
+    }
+
+    /** Locks the row if it meets the condition. MySQL and MariaDB lock it first, and may have to wait for nothing. */
+    final @Nullable Row lockIf(
+            Transaction tx, LockName name, Strength strength, Patience patience, Predicate<Row> condition) {
+        @Nullable Row seen = tx.see(name);
+        boolean looksFirst = server == Server.KEY_SHARE || server == Server.SKIPS;
+        if (seen == null || looksFirst && !condition.test(seen)) {
+            return null;
+        }
+        @Nullable Row row = lock(tx, name, strength, patience);
+        return row == null || !condition.test(row) ? null : row;
     }
 }

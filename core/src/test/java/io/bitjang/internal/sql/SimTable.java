@@ -5,21 +5,15 @@ import static io.bitjang.internal.sql.SimParams.anotherWaits;
 import static io.bitjang.internal.sql.SimParams.encode;
 import static io.bitjang.internal.sql.SimParams.isOf;
 import static io.bitjang.internal.sql.SimParams.name;
-import static io.bitjang.internal.sql.SimParams.names;
 import static io.bitjang.internal.sql.SimParams.number;
 import static io.bitjang.internal.sql.SimParams.text;
 
 import io.bitjang.LockName;
-import io.bitjang.internal.sql.DatabaseException.Meaning;
-import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The table of locks in memory. It knows each of our statements by what it means. Not thread-safe.
  */
-public final class SimTable extends SimRows {
+public final class SimTable extends SimGroups {
 
     private final Map<Sql, BiFunction<Transaction, Params, Object>> statements = new IdentityHashMap<>();
 
@@ -50,15 +44,13 @@ public final class SimTable extends SimRows {
                 sql.takeOver,
                 (tx, p) -> give(
                         tx, p, row -> row.lockId != null && row.fence == number(p, "seen") && row.reserved == 0, true));
-        statements.put(sql.release, (tx, p) -> free(tx, p, Patience.PATIENT, false, row -> isOf(row, p)));
+        update(sql.release, (tx, p) -> free(tx, p, Patience.PATIENT, false, row -> isOf(row, p)));
         statements.put(sql.releaseWithCaller, (tx, p) -> free(tx, p, Patience.PATIENT, false, row -> isOf(row, p)));
-        statements.put(sql.releaseAt, this::releaseAt);
-        statements.put(
-                sql.renew, (tx, p) -> expiry(tx, p, row -> Math.max(row.expiresAt, clock + number(p, "micros"))));
-        statements.put(sql.extend, (tx, p) -> expiry(tx, p, row -> row.expiresAt + number(p, "micros")));
-        statements.put(
-                sql.leave, (tx, p) -> expiry(tx, p, row -> Math.min(row.expiresAt, clock + number(p, "micros"))));
-        statements.put(sql.settle, this::settle);
+        update(sql.releaseAt, this::releaseAt);
+        update(sql.renew, (tx, p) -> expiry(tx, p, row -> Math.max(row.expiresAt, clock + number(p, "micros"))));
+        update(sql.extend, (tx, p) -> expiry(tx, p, row -> row.expiresAt + number(p, "micros")));
+        update(sql.leave, (tx, p) -> expiry(tx, p, row -> Math.min(row.expiresAt, clock + number(p, "micros"))));
+        update(sql.settle, this::settle);
         statements.put(
                 sql.force,
                 (tx, p) -> free(
@@ -78,14 +70,27 @@ public final class SimTable extends SimRows {
                                 && row.fence <= number(p, "fence")
                                 && number(p, "fence") <= row.fence + row.reserved));
         statements.put(sql.markWanted, this::markWanted);
-        statements.put(sql.probe, this::probe);
+        update(sql.probe, this::probe);
         statements.put(sql.renewListed, this::renewListed);
         statements.put(sql.releaseListed, this::releaseListed);
         statements.put(sql.read, (tx, p) -> seen(tx, name(p)));
         statements.put(sql.readListed, this::readListed);
         statements.put(sql.check, this::check);
-        statements.put(sql.guard, this::guard);
+        update(sql.guard, this::guard);
         statements.put(sql.insertFree, this::insertFree);
+    }
+
+    /**
+     * Knows a statement for which PostgreSQL computes everything before it locks the row, and once more if it finds the row changed
+     * then.
+     */
+    private void update(Sql statement, BiFunction<Transaction, Params, Object> meaning) {
+        statements.put(statement, (tx, p) -> {
+            if (hasWaited() && tx.see(name(p)) == seenFirst(tx, name(p))) {
+                clock = begun();
+            }
+            return meaning.apply(tx, p);
+        });
     }
 
     /**
@@ -93,17 +98,32 @@ public final class SimTable extends SimRows {
      *
      * @throws Blocked if it has to wait, and has changed nothing
      */
-    @SuppressWarnings("unchecked") // each statement is answered with what its reading would make of the rows
     public <A> A run(Transaction transaction, Ask<A> ask) {
+        return again(transaction, ask, null);
+    }
+
+    /**
+     * Goes on with a statement that had to wait.
+     *
+     * @param waited what its first try threw; null for a statement that begins now
+     * @throws Blocked if it has to wait still, and has changed nothing
+     */
+    @SuppressWarnings("unchecked") // each statement is answered with what its reading would make of the rows
+    public <A> A again(Transaction transaction, Ask<A> ask, @Nullable Blocked waited) {
+        BiFunction<Transaction, Params, Object> meaning = meaning(ask);
+        return (A) after(waited, () -> meaning.apply(transaction, ask.params()));
+    }
+
+    private BiFunction<Transaction, Params, Object> meaning(Ask<?> ask) {
         BiFunction<Transaction, Params, Object> meaning = statements.get(ask.sql());
         if (meaning == null) {
             meaning = switch (ask.sql().text()) {
-                case SimDialect.TAKE_ALL -> this::takeAll;
+                case SimDialect.TAKE_ALL -> server == Server.FAILS ? this::upsertAll : this::takeAll;
                 case SimDialect.RAISE_FENCES -> this::raiseFences;
                 default -> throw new IllegalStateException("not simulated: " + ask.sql());
             };
         }
-        return (A) meaning.apply(transaction, ask.params());
+        return meaning;
     }
 
     /** Guards a lock in a transaction of the application's; false if it is not held under this secret. */
@@ -113,19 +133,14 @@ public final class SimTable extends SimRows {
                 .isEmpty();
     }
 
-    /** What a statement answers that has waited for too long. */
-    public static DatabaseException waitedTooLong() {
-        return new DatabaseException(Meaning.BUSY, "locked", new SQLException("locked", "55P03"));
-    }
-
     // what the statements mean
 
     private Object take(Transaction tx, Params p) {
-        @Nullable Row row = tx.see(name(p));
-        if (row == null && server == Server.KEY_SHARE) {
+        if (tx.see(name(p)) == null && server == Server.KEY_SHARE) {
             return OptionalLong.of(encode(insert(tx, p).fence, 0));
         }
-        if (row == null || isHeld(row) || (row = lock(tx, name(p), Strength.FULL, Patience.PATIENT)) == null) {
+        @Nullable Row row = lockIf(tx, name(p), Strength.FULL, Patience.PATIENT, each -> !isHeld(each));
+        if (row == null) {
             return OptionalLong.empty();
         }
         long flags = (row.lockId != null ? 4 : 0) + (anotherWaits(row, p) ? 2 : 0);
@@ -134,28 +149,50 @@ public final class SimTable extends SimRows {
 
     private Object upsert(Transaction tx, Params p) {
         LockName name = name(p);
-        @Nullable Row row = tx.see(name);
-        if (row == null) {
+        @Nullable Row first = seenFirst(tx, name);
+        if (first == null) {
             insert(tx, p);
-            return List.of(new LockStore.Upserted(read(tx, name), true));
+            return upserted(read(tx, name), true);
         }
-        boolean again = isHeld(row) && row.owner != null && row.owner.equals(p.values.get("again"));
-        if (isHeld(row) && !again || (row = lock(tx, name, Strength.FULL, Patience.PATIENT)) == null) {
-            return List.of(new LockStore.Upserted(read(tx, name), false));
+        // PostgreSQL alone refuses before it locks the row; if it has waited, it does not look at that filter again,
+        // but at the
+        // condition of the update. H2 evaluates both sides of its AND, and one of them locks
+        boolean filtered = server == Server.KEY_SHARE && !hasWaited() && isHeld(first) && !isAgain(first, p);
+        @Nullable Row row = filtered ? null : lock(tx, name, Strength.FULL, Patience.PATIENT);
+        if (row == null || isHeld(row) && !isAgain(row, p)) {
+            // the row as it was when the statement began: what came while it waited is not in its snapshot
+            return upserted(read(name, first), server == Server.FAILS);
         }
-        if (again) {
+        if (isAgain(row, p) && row.lockId != null && row.expiresAt > begun()) {
             Row changed = change(tx, name, row);
             changed.expiresAt = Math.max(row.expiresAt, clock + number(p, "micros"));
             changed.reentered = row.fence;
             changed.note = text(p, "note");
+            if (server == Server.KEY_SHARE) {
+                changed.takenFrom = null;
+                changed.wanted = row.wanted == number(p, "me") ? 0 : row.wanted;
+            }
         } else {
             grant(tx, p, row, row.lockId != null ? row.owner : null);
         }
-        return List.of(new LockStore.Upserted(read(tx, name), true));
+        return upserted(read(tx, name), true);
+    }
+
+    private static boolean isAgain(Row row, Params p) {
+        return row.owner != null && row.owner.equals(p.values.get("again"));
+    }
+
+    private static List<LockStore.Upserted> upserted(LockRow row, boolean changed) {
+        return List.of(new LockStore.Upserted(row, changed));
     }
 
     private Object insertGranted(Transaction tx, Params p) {
-        return tx.see(name(p)) == null ? OptionalLong.of(encode(insert(tx, p).fence, 0)) : OptionalLong.empty();
+        if (tx.see(name(p)) == null) {
+            return OptionalLong.of(encode(insert(tx, p).fence, 0));
+        }
+        // that a row is there is known for sure only when nobody has it locked
+        lock(tx, name(p), Strength.FULL, Patience.WAITS);
+        return OptionalLong.empty();
     }
 
     private Row insert(Transaction tx, Params p) {
@@ -190,7 +227,7 @@ public final class SimTable extends SimRows {
         @Nullable
         Row row = lockIf(
                 tx,
-                p,
+                name(p),
                 Strength.FULL,
                 Patience.SKIPS,
                 each -> isHeld(each) && Objects.equals(each.owner, p.values.get("again")));
@@ -205,7 +242,7 @@ public final class SimTable extends SimRows {
     }
 
     private Object give(Transaction tx, Params p, Predicate<Row> condition, boolean takenOver) {
-        @Nullable Row row = lockIf(tx, p, Strength.FULL, Patience.SKIPS, condition);
+        @Nullable Row row = lockIf(tx, name(p), Strength.FULL, Patience.SKIPS, condition);
         return row == null
                 ? OptionalLong.empty()
                 : OptionalLong.of(
@@ -213,7 +250,7 @@ public final class SimTable extends SimRows {
     }
 
     private Object free(Transaction tx, Params p, Patience patience, boolean forced, Predicate<Row> condition) {
-        @Nullable Row row = lockIf(tx, p, forced ? Strength.FULL : Strength.NO_KEY, patience, condition);
+        @Nullable Row row = lockIf(tx, name(p), forced ? Strength.FULL : Strength.NO_KEY, patience, condition);
         if (row == null) {
             return OptionalLong.empty();
         }
@@ -227,7 +264,7 @@ public final class SimTable extends SimRows {
     }
 
     private Object releaseAt(Transaction tx, Params p) {
-        @Nullable Row row = lockIf(tx, p, Strength.NO_KEY, Patience.PATIENT, each -> isOf(each, p));
+        @Nullable Row row = lockIf(tx, name(p), Strength.NO_KEY, Patience.PATIENT, each -> isOf(each, p));
         if (row == null) {
             return OptionalLong.empty();
         }
@@ -242,7 +279,8 @@ public final class SimTable extends SimRows {
     }
 
     private Object expiry(Transaction tx, Params p, Expiry expiry) {
-        @Nullable Row row = lockIf(tx, p, Strength.NO_KEY, Patience.PATIENT, each -> isOf(each, p) && isHeld(each));
+        @Nullable
+        Row row = lockIf(tx, name(p), Strength.NO_KEY, Patience.PATIENT, each -> isOf(each, p) && isHeld(each));
         if (row == null) {
             return OptionalLong.empty();
         }
@@ -251,7 +289,7 @@ public final class SimTable extends SimRows {
     }
 
     private Object settle(Transaction tx, Params p) {
-        @Nullable Row row = lockIf(tx, p, Strength.NO_KEY, Patience.PATIENT, each -> isOf(each, p));
+        @Nullable Row row = lockIf(tx, name(p), Strength.NO_KEY, Patience.PATIENT, each -> isOf(each, p));
         if (row == null) {
             return OptionalLong.empty();
         }
@@ -263,7 +301,7 @@ public final class SimTable extends SimRows {
 
     private Object markWanted(Transaction tx, Params p) {
         @Nullable
-        Row row = lockIf(tx, p, Strength.NO_KEY, Patience.SKIPS, each -> each.lockId != null && each.wanted == 0);
+        Row row = lockIf(tx, name(p), Strength.NO_KEY, Patience.SKIPS, each -> each.lockId != null && each.wanted == 0);
         if (row == null) {
             return OptionalLong.empty();
         }
@@ -272,54 +310,8 @@ public final class SimTable extends SimRows {
     }
 
     private Object probe(Transaction tx, Params p) {
-        @Nullable Row row = lockIf(tx, p, Strength.NO_KEY, Patience.PATIENT, each -> true);
+        @Nullable Row row = lockIf(tx, name(p), Strength.NO_KEY, Patience.PATIENT, each -> true);
         return row == null ? OptionalLong.empty() : OptionalLong.of(8);
-    }
-
-    private Object renewListed(Transaction tx, Params p) {
-        Long[] micros = (Long[]) Objects.requireNonNull(p.values.get("micros"));
-        return listed(tx, p, this::isHeld, (row, i) -> row.expiresAt = Math.max(row.expiresAt, clock + micros[i]));
-    }
-
-    private Object releaseListed(Transaction tx, Params p) {
-        return listed(tx, p, row -> row.reentered != row.fence, (row, i) -> {
-            row.lockId = null;
-            row.expiresAt = clock;
-            row.wanted = 0;
-        });
-    }
-
-    private Object raiseFences(Transaction tx, Params p) {
-        return listed(tx, p, row -> row.fence < number(p, "fence"), (row, i) -> row.fence = number(p, "fence"));
-    }
-
-    private interface ListedChange {
-        void apply(Row row, int index);
-    }
-
-    private int listed(Transaction tx, Params p, Predicate<Row> condition, ListedChange change) {
-        List<LockName> names = names(p);
-        String[] secrets = (String[]) Objects.requireNonNull(p.values.get("lockIds"));
-        int count = 0;
-        for (int i = 0; i < secrets.length; i++) {
-            LockName name = names.get(i);
-            @Nullable Row seen = tx.see(name);
-            if (seen == null || !secrets[i].equals(seen.lockId) || !condition.test(seen)) {
-                continue;
-            }
-            @Nullable Row row = lock(tx, name, Strength.NO_KEY, Patience.SKIPS);
-            if (row != null) {
-                change.apply(change(tx, name, row), i);
-                count++;
-            }
-        }
-        return count;
-    }
-
-    private Object readListed(Transaction tx, Params p) {
-        List<LockRow> found = new ArrayList<>();
-        names(p).forEach(name -> found.addAll(seen(tx, name)));
-        return found;
     }
 
     private Object check(Transaction tx, Params p) {
@@ -332,67 +324,10 @@ public final class SimTable extends SimRows {
         @Nullable
         Row row = lockIf(
                 tx,
-                p,
+                name(p),
                 server == Server.KEY_SHARE ? Strength.PIN : Strength.FULL,
                 Patience.WAITS,
                 each -> isOf(each, p));
         return row == null ? List.of() : seen(tx, name(p));
-    }
-
-    private Object insertFree(Transaction tx, Params p) {
-        int count = 0;
-        for (LockName name : names(p)) {
-            if (tx.see(name) == null) {
-                Row row = new Row();
-                row.expiresAt = clock;
-                tx.changed.put(name, row);
-                count++;
-            }
-        }
-        return count;
-    }
-
-    private Object takeAll(Transaction tx, Params p) {
-        List<LockName> names = names(p);
-        Map<LockName, Row> locked = new TreeMap<>();
-        for (LockName name : new TreeSet<>(names)) {
-            @Nullable Row seen = tx.see(name);
-            @Nullable Row row = seen == null || isHeld(seen) ? null : lock(tx, name, Strength.FULL, Patience.SKIPS);
-            if (row != null) {
-                locked.put(name, row);
-            }
-        }
-        if (locked.size() < names.size()) {
-            return OptionalLong.empty();
-        }
-        long fence = Math.max(
-                locked.values().stream()
-                                .mapToLong(row -> row.fence + row.reserved)
-                                .max()
-                                .orElseThrow()
-                        + 1,
-                clock);
-        boolean over = locked.values().stream().anyMatch(row -> row.lockId != null);
-        locked.forEach((name, row) -> {
-            Row changed = change(tx, name, row);
-            changed.takenFrom = row.lockId != null ? row.owner : null;
-            changed.lockId = text(p, "lockId");
-            changed.owner = text(p, "owner");
-            changed.fence = fence;
-            changed.reserved = 0;
-            changed.acquiredAt = clock;
-            changed.expiresAt = clock + number(p, "duration");
-            changed.note = text(p, "note");
-            changed.forced = null;
-        });
-        return OptionalLong.of(encode(fence, over ? 4 : 0));
-    }
-
-    // rows and their locks
-
-    private @Nullable Row lockIf(
-            Transaction tx, Params p, Strength strength, Patience patience, Predicate<Row> condition) {
-        @Nullable Row seen = tx.see(name(p));
-        return seen == null || !condition.test(seen) ? null : lock(tx, name(p), strength, patience);
     }
 }
