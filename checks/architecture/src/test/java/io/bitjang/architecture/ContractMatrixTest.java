@@ -100,6 +100,16 @@ class ContractMatrixTest {
                         && isAbstract(type));
     }
 
+    /** H2's part is among the core's own tests. */
+    @Test
+    void simulated_table_is_compared_with_every_database() {
+        assertThat(DATABASES.stream().filter(database -> !database.equals("h2")))
+                .hasSize(3)
+                .allMatch(database -> isRunOn(database, CLASSES.get("io.bitjang.contracts.simulation.SimTable")));
+        assertThat(Modules.allTests().contain("io.bitjang.internal.sql.SimTableTest"))
+                .isTrue();
+    }
+
     @Test
     void every_contract_promises_something() {
         assertThat(contracts()).allMatch(ContractMatrixTest::hasTests);
