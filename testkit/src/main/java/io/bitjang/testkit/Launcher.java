@@ -2,6 +2,7 @@
 package io.bitjang.testkit;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -35,6 +36,11 @@ interface Launcher {
 
     /** What is to be done over JDBC before the server is stopped with its data kept. */
     default void beforeStop(TestDatabase database) {}
+
+    /** Makes the folder for a server's temporary files, next to its data. */
+    static Path temporary(Path data) throws IOException {
+        return Files.createDirectories(data.resolveSibling("tmp"));
+    }
 
     /** Copies a prepared data folder with its permissions, which servers insist on. */
     static void copy(Path from, Path to) throws IOException {

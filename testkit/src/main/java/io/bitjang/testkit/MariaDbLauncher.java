@@ -53,7 +53,7 @@ final class MariaDbLauncher implements Launcher {
     }
 
     @Override
-    public List<String> command(Path folder, int port) {
+    public List<String> command(Path folder, int port) throws IOException {
         List<String> command = base(Binaries.mariadb(), folder.resolve("data"));
         command.addAll(List.of(
                 "--init-file=" + folder.resolve("users.sql"),
@@ -73,12 +73,14 @@ final class MariaDbLauncher implements Launcher {
         return command;
     }
 
-    private static List<String> base(Path home, Path data) {
+    private static List<String> base(Path home, Path data) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 home.resolve("bin/mariadbd").toString(),
                 "--no-defaults",
                 "--basedir=" + home,
                 "--datadir=" + data,
+                // not a folder of all servers: one that starts removes the temporary tables of the others, which crash
+                "--tmpdir=" + Launcher.temporary(data),
                 "--lc-messages-dir=" + home.resolve("share/english")));
         if (Shell.isRoot()) {
             command.add("--user=root");

@@ -51,7 +51,7 @@ final class MySqlLauncher implements Launcher {
     }
 
     @Override
-    public List<String> command(Path folder, int port) {
+    public List<String> command(Path folder, int port) throws IOException {
         List<String> command = base(Binaries.mysql(), folder.resolve("data"));
         command.addAll(List.of(
                 "--bind-address=" + HOST,
@@ -86,9 +86,13 @@ final class MySqlLauncher implements Launcher {
                 """.replace("%s", identified);
     }
 
-    private static List<String> base(Path home, Path data) {
+    private static List<String> base(Path home, Path data) throws IOException {
         List<String> command = new ArrayList<>(List.of(
-                home.resolve("bin/mysqld").toString(), "--no-defaults", "--basedir=" + home, "--datadir=" + data));
+                home.resolve("bin/mysqld").toString(),
+                "--no-defaults",
+                "--basedir=" + home,
+                "--datadir=" + data,
+                "--tmpdir=" + Launcher.temporary(data)));
         if (Shell.isRoot()) {
             command.add("--user=root");
         }
