@@ -2,6 +2,7 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.Lease;
+import io.bitjang.LockData;
 import io.bitjang.LockDeadlockException;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
@@ -9,9 +10,11 @@ import io.bitjang.NoLockException;
 import io.bitjang.StaleSnapshotException;
 import io.bitjang.Wait;
 import io.bitjang.admin.LocalLock;
+import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
+import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.sql.SessionStore;
@@ -112,6 +115,23 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     @Override
     public void requireOpen() {
         instance.lifetime().requireOpen();
+    }
+
+    /**
+     * Finds the holder of a lock that was refused: where the attempt itself could not tell it, or has waited for the row and tells
+     * what was there before, a second read may.
+     */
+    @Nullable
+    LockData holder(LockName name, ClaimResult refused) {
+        LockRow row = refused.holder();
+        if (row == null || !row.held()) {
+            row = read(name).orElse(null);
+        }
+        return row == null ? null : row.toData();
+    }
+
+    Optional<LockRow> read(LockName name) {
+        return run(attempts.repeatable(name, "could not be read", store.read(name)));
     }
 
     /** Tries once to take the locks if they are most likely free; empty if they were not, or the attempt failed. */

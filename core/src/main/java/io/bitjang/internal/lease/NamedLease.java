@@ -8,7 +8,6 @@ import io.bitjang.LockData;
 import io.bitjang.LockName;
 import io.bitjang.Locks;
 import io.bitjang.Wait;
-import io.bitjang.internal.sql.LockRow;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -92,9 +91,9 @@ public final class NamedLease implements LeaseLock {
         }
         Attempts.Outcome outcome = engine.run(engine.grants.attempt(names, request, 0));
         if (!outcome.answer().granted()) {
-            LockRow row = outcome.answer().holder();
-            LockData holder = row == null ? null : row.toData();
-            throw new AlreadyLockedException(holder == null ? names.get(0) : holder.name(), holder, "");
+            // which lock of several is taken is not told
+            LockData holder = names.size() > 1 ? null : engine.holder(names.get(0), outcome.answer());
+            throw new AlreadyLockedException(names.get(0), holder, "");
         }
         return engine.run(engine.grants.granted(names, request, outcome)).heldByThisThread();
     }

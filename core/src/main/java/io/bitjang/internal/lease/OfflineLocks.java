@@ -58,7 +58,7 @@ public final class OfflineLocks implements LockManager {
         ClaimResult answer =
                 engine.run(engine.grants.attempt(List.of(name), request, 0)).answer();
         if (!answer.granted()) {
-            throw new AlreadyLockedException(name, holder(name, answer), "");
+            throw new AlreadyLockedException(name, engine.holder(name, answer), "");
         }
         return lockId(name, answer);
     }
@@ -84,7 +84,7 @@ public final class OfflineLocks implements LockManager {
         Deadline budget = engine.ticker.in(Operator.FORCE_BUDGET);
         ClaimResult answer = engine.run(engine.attempts.takeOver(name, seen.fence(), request));
         while (!answer.granted()) {
-            Optional<LockRow> row = read(name);
+            Optional<LockRow> row = engine.read(name);
             if (row.isEmpty() || row.get().lockId() == null || row.get().fence() != seen.fence()) {
                 return Optional.empty();
             }
@@ -102,19 +102,6 @@ public final class OfflineLocks implements LockManager {
         return Optional.of(lockId(name, answer));
     }
 
-    /** Finds the holder: where the attempt itself could not tell it, a second read may. */
-    private @Nullable LockData holder(LockName name, ClaimResult answer) {
-        LockRow row = answer.holder();
-        if (row == null || !row.held()) {
-            row = read(name).orElse(null);
-        }
-        return row == null ? null : row.toData();
-    }
-
-    private Optional<LockRow> read(LockName name) {
-        return engine.run(engine.attempts.repeatable(name, "could not be read", store.read(name)));
-    }
-
     @Override
     public LockData checkLock(LockId lockId) {
         GrantKey key = open(lockId);
@@ -125,7 +112,7 @@ public final class OfflineLocks implements LockManager {
     }
 
     private NoLockException notHeld(GrantKey key) {
-        LockRow row = read(key.name()).orElse(null);
+        LockRow row = engine.read(key.name()).orElse(null);
         return new NoLockException(
                 key.name(),
                 key.name() + " is not held under this lock id (fence " + key.fence() + "): "

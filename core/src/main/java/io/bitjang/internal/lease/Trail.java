@@ -31,7 +31,12 @@ final class Trail {
     Plan<Boolean> tell(List<LockName> names, Request request, ClaimResult answer) {
         if (!answer.granted()) {
             LockRow holder = answer.holder();
-            events.tell(Kind.REFUSED, names, 0, request.owner(), holder == null ? null : holder.toString());
+            events.tell(
+                    Kind.REFUSED,
+                    names,
+                    0,
+                    request.owner(),
+                    holder == null || !holder.held() ? null : holder.toString());
             return Plan.of(false);
         }
         if (!answer.takenOver()) {
