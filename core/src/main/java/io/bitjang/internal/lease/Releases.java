@@ -79,6 +79,10 @@ final class Releases {
             return Plan.DONE;
         }
         putOff(lease, notFreeBefore, e.getMessage());
+        if (lease.names().size() > 1) {
+            // some of them may have been freed
+            waiting.kick(lease.names());
+        }
         Log.warn(lease.name() + " could not be given back, it is tried again until the lease has ended: "
                 + e.getMessage());
         return Plan.DONE;
