@@ -81,7 +81,7 @@ final class Releases {
         putOff(lease, notFreeBefore, e.getMessage());
         if (lease.names().size() > 1) {
             // some of them may have been freed
-            waiting.kick(lease.names());
+            waiting.wake(lease.names());
         }
         Log.warn(lease.name() + " could not be given back, it is tried again until the lease has ended: "
                 + e.getMessage());

@@ -54,11 +54,6 @@ final class Mutants {
                     "if (least.toNanos() > asked / 4 * 3) {\n            confirmed(lease, sentAt, TimeUnit.NANOSECONDS.toMicros(least.toNanos()));",
                     "if (least.toNanos() > 0) {\n            confirmed(lease, sentAt, micros(lease, sentAt.ticks()));"),
             new Mutant(
-                    "an inspection does not look at the secret",
-                    "lease.HeldRow",
-                    "if (row.isOf(key.secret())) {\n            return row.held()",
-                    "if (row.lockId() != null) {\n            return row.held()"),
-            new Mutant(
                     "an attempt without an answer counts as granted",
                     "lease.Attempts",
                     ".then(found -> found.granted() ? Plan.of(new Outcome(found, sentAt)) : again(e));",
@@ -66,8 +61,8 @@ final class Mutants {
             new Mutant(
                     "a hand-over is counted from the answer",
                     "lease.Releases",
-                    "return grants.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt))",
-                    "return grants.granted(lease.names(), next.request, new Attempts.Outcome(answer, instance.ticker().clocks()))"),
+                    "new Attempts.Outcome(answer, sentAt)",
+                    "new Attempts.Outcome(answer, instance.ticker().clocks())"),
             new Mutant("a fence is used again", "lease.FenceReserve", "return ++fence;", "return fence;"),
             new Mutant(
                     "a loss is told twice",
@@ -88,10 +83,7 @@ final class Mutants {
                     "a lock is released by name",
                     "lease.Releases",
                     "store.release(name, lease.key().secret(), waiting.waitFor(name))))",
-                    "store.read(name).then(row -> store.release(name, row.map(each -> String.valueOf(each.lockId())).orElse(\"\"), waiting.waitFor(name)))))"));
-
-    /** Flaws that it does not see yet. */
-    static final List<Mutant> UNSEEN = List.of(
+                    "store.read(name).then(row -> store.release(name, row.map(each -> String.valueOf(each.lockId())).orElse(\"\"), waiting.waitFor(name)))))"),
             new Mutant(
                     "a lock that is given back wakes nobody",
                     "lease.WaitQueues",
@@ -109,20 +101,10 @@ final class Mutants {
                     "entries.remove(entry.secret);"),
             new Mutant("news during an attempt is forgotten", "lease.WaitQueue", "again |= attempting;", ""),
             new Mutant(
-                    "a queue that attempts is retired",
-                    "lease.WaitQueue",
-                    "waiters.isEmpty() && !attempting;",
-                    "waiters.isEmpty();"),
-            new Mutant(
                     "the end of the holder's lease is not looked at",
                     "lease.WaitQueue",
                     "Math.min(Math.max(interval, atLeastNanos), Math.max(holderEndsNanos, 1_000_000))",
                     "Math.max(interval, atLeastNanos)"),
-            new Mutant(
-                    "who comes while the lock is held here is not seen",
-                    "lease.HeldLeases",
-                    "return lease != null && lease.active() && lease.names().equals(names);",
-                    "return lease != null;"),
             new Mutant(
                     "a row that is locked counts as lost",
                     "lease.HeldRow",
@@ -134,41 +116,15 @@ final class Mutants {
                     "case UNKNOWN ->\n                    resolve(names, claim, e)",
                     "case UNKNOWN -> tries > 0 ? refused(sentAt) : resolve(names, claim, e)"),
             new Mutant(
-                    "an attempt that was not found is not released later",
-                    "lease.Attempts",
-                    "if (!found.granted()) {\n                        late.add(names, claim.secret(), claim.micros());",
-                    "if (!found.granted()) {"),
-            new Mutant(
                     "an attempt that could not be found out about is not released later",
                     "lease.Attempts",
                     "cause.addSuppressed(e);\n                    late.add(names, claim.secret(), claim.micros());",
                     "cause.addSuppressed(e);"),
             new Mutant(
-                    "a hand-over without an answer is not released later",
-                    "lease.Releases",
-                    "late.add(lease.names(), claim.secret(), claim.micros());\n                        return ClaimResult.refused(null);",
-                    "return ClaimResult.refused(null);"),
-            new Mutant(
                     "a hand-over of nothing counts as done",
                     "lease.Releases",
                     "if (!answer.granted()) {\n                return Plan.of(false);",
                     "if (!answer.granted()) {\n                return Plan.of(true);"),
-            new Mutant(
-                    "the next in line gets the lock in spite of a share that is used up",
-                    "lease.FairShare",
-                    "return !wanted || !isLong;",
-                    "return true;"),
-            new Mutant("a lease passes on after the host slept", "lease.PassingOn", "&& !lease.mayHaveSlept()", ""),
-            new Mutant(
-                    "a lease passes on after its reserve has ended",
-                    "lease.FenceReserve",
-                    "return fence < last && now - until < 0;",
-                    "return fence < last;"),
-            new Mutant(
-                    "a lease that passes on is counted anew",
-                    "lease.Grants",
-                    "clocks(), from.deadline());",
-                    "clocks(), instance.ticker().now() + request.duration().toNanos());"),
             new Mutant(
                     "fences are used that were not set aside",
                     "lease.Request",
@@ -179,16 +135,6 @@ final class Mutants {
                     "lease.PassingOn",
                     "first.passesOnWith(fences);\n        settleSoon(fences, null);",
                     "first.passesOnWith(fences);"),
-            new Mutant(
-                    "the table is told only once who has the lock",
-                    "lease.PassingOn",
-                    "settleSoon(fences, active ? null : lease);",
-                    ""),
-            new Mutant(
-                    "a lease goes on passing on while the table is told",
-                    "lease.PassingOn",
-                    "lease.passesOnByStatement();",
-                    ""),
             new Mutant(
                     "a loss is not told",
                     "lease.LeaseEngine",
@@ -210,21 +156,158 @@ final class Mutants {
                     "if (lease.names().size() > 1) {",
                     "if (lease.names().size() > 2) {"),
             new Mutant(
+                    "a renewal that failed is under way for ever", "lease.Renewer", "underWay.removeAll(batch);", ""),
+            new Mutant(
+                    "a lease is renewed once only",
+                    "lease.Renewer",
+                    "schedule(lease, last ? lease.deadline() : sentAt.ticks() + third(lease));",
+                    "schedule(lease, lease.deadline());"),
+            new Mutant(
+                    "a release that failed is not put off",
+                    "lease.Releases",
+                    "putOff(lease, notFreeBefore, e.getMessage());",
+                    ""),
+            new Mutant(
+                    "late releases are tried once",
+                    "lease.LateReleases",
+                    ".filter(entry -> entry.until.passed())",
+                    ".filter(entry -> true)"),
+            new Mutant("late releases run once", "lease.LateReleases", "running.set(false);", ""),
+            new Mutant(
+                    "those who wait are not told that the instance is closed",
+                    "lease.LeaseEngine",
+                    "waiting.failAll(Lifetime.ending());",
+                    ""),
+            new Mutant("closing gives nothing back", "lease.Releases", "late.drain(end);", ""),
+            new Mutant(
+                    "a lock that is taken again is known under an id of its own",
+                    "sql.ClaimResult",
+                    "return new ClaimResult(row.lockId(), row.fence(), row.wanted(), again",
+                    "return new ClaimResult(claim.secret(), row.fence(), row.wanted(), again"),
+            new Mutant(
+                    "a late release frees a lock that its owner has taken again",
+                    "lease.LateReleases",
+                    ": store.releaseAll(rows).ifFailed(e -> {",
+                    ": store.releaseAll(rows).then(all -> Plan.all(rows, row -> store.release(row.name(), row.secret(), false).map(one -> true)).map(each -> all)).ifFailed(e -> {"),
+            new Mutant(
+                    "those who come while a lease is held here wait for its end, and nobody hands it on",
+                    "lease.Releases",
+                    ": handOver(lease).then(handed -> handed ? Plan.DONE : giveBack(lease)))",
+                    ": handOver(lease).then(handed -> handed ? Plan.DONE : Plan.DONE))"),
+            new Mutant(
+                    "what was freed late is looked for before it is entered",
+                    "lease.LateReleases",
+                    "keep(names, secret, remaining, notFreeBefore);\n        wake();",
+                    "wake();"),
+            new Mutant(
+                    "a lease that passed on carries the fence of the one before",
+                    "lease.Grants",
+                    "new GrantKey(from.name(), fences.nextFence(), from",
+                    "new GrantKey(from.name(), from.fence(), from"),
+            new Mutant(
+                    "the others are not told that somebody waits",
+                    "lease.WaitQueues",
+                    "row -> held.holds(row) || row.wanted() ? Plan.of(true) : markWanted(row.name())",
+                    "row -> Plan.of(true)"),
+            new Mutant(
+                    "the first in the queue is not tried for",
+                    "lease.WaitQueues",
+                    "} else if (queue.isFirst(waiter)) {",
+                    "} else if (false) {"),
+            new Mutant(
+                    "an answer that was overtaken prolongs a lease",
+                    "lease.LeaseState",
+                    "deadline = Math.max(deadline, sentAt.ticks() + nanos);",
+                    "deadline += nanos;"),
+            new Mutant(
+                    "a renewal is put off until the lease has ended",
+                    "lease.Renewer",
+                    "long at = lease.deadline() - 2 * third(lease);",
+                    "long at = lease.deadline();"));
+
+    /** Flaws that it does not see yet. */
+    static final List<Mutant> UNSEEN = List.of(
+            new Mutant(
+                    "an inspection does not look at the secret",
+                    "lease.HeldRow",
+                    "if (row.isOf(key.secret())) {\n            return row.held()",
+                    "if (row.lockId() != null) {\n            return row.held()"),
+            new Mutant("a lock that was taken away wakes nobody here", "lease.LeaseEngine", "wake(List.of(name));", ""),
+            new Mutant(
+                    "a lease begins while everything is being closed",
+                    "lease.Grants",
+                    "if (!instance.lifetime().hasEnded()) {",
+                    "if (true) {"),
+            new Mutant(
+                    "a holder believes what the renewal asked for, not what the table says",
+                    "lease.Renewer",
+                    "gone = gone != null ? gone : HeldRow.whyGone(row, lease.key());",
+                    ""),
+            new Mutant(
+                    "a lock is marked as waited for, and nobody looks whether that worked",
+                    "lease.WaitQueues",
+                    "known || queue.hasSeen(fence) ? ends : Math.min(ends, CHANGED_POLL),",
+                    "ends,"),
+            new Mutant(
+                    "a release that finds nothing counts as done",
+                    "lease.Releases",
+                    "if (result.answer().isEmpty()) {\n            throw new LockingFailException(name, \"its row",
+                    "if (false) {\n            throw new LockingFailException(name, \"its row"),
+            new Mutant(
+                    "a queue that attempts is retired",
+                    "lease.WaitQueue",
+                    "waiters.isEmpty() && !attempting;",
+                    "waiters.isEmpty();"),
+            new Mutant(
+                    "who comes while the lock is held here is not seen",
+                    "lease.HeldLeases",
+                    "return lease != null && lease.active() && lease.names().equals(names);",
+                    "return lease != null;"),
+            new Mutant(
+                    "an attempt that was not found is not released later",
+                    "lease.Attempts",
+                    "if (!found.granted()) {\n                        late.add(names, claim.secret(), claim.micros());",
+                    "if (!found.granted()) {"),
+            new Mutant(
+                    "a hand-over without an answer is not released later",
+                    "lease.Releases",
+                    "late.add(lease.names(), claim.secret(), claim.micros());\n                        return ClaimResult.refused(null);",
+                    "return ClaimResult.refused(null);"),
+            new Mutant(
+                    "the next in line gets the lock in spite of a share that is used up",
+                    "lease.FairShare",
+                    "return !wanted || !isLong;",
+                    "return true;"),
+            new Mutant("a lease passes on after the host slept", "lease.PassingOn", "&& !lease.mayHaveSlept()", ""),
+            new Mutant(
+                    "a lease passes on after its reserve has ended",
+                    "lease.FenceReserve",
+                    "return fence < last && now - until < 0;",
+                    "return fence < last;"),
+            new Mutant(
+                    "a lease that passes on is counted anew",
+                    "lease.Grants",
+                    "clocks(), from.deadline());",
+                    "clocks(), instance.ticker().now() + request.duration().toNanos());"),
+            new Mutant(
+                    "the table is told only once who has the lock",
+                    "lease.PassingOn",
+                    "settleSoon(fences, active ? null : lease);",
+                    ""),
+            new Mutant(
+                    "a lease goes on passing on while the table is told",
+                    "lease.PassingOn",
+                    "lease.passesOnByStatement();",
+                    ""),
+            new Mutant(
                     "an expired lease that was prolonged after all stays taken",
                     "lease.LeaseHandle",
                     "keeper.releaseLater(this);",
                     ""),
             new Mutant(
-                    "a renewal that failed is under way for ever", "lease.Renewer", "underWay.removeAll(batch);", ""),
-            new Mutant(
                     "a lease is not renewed again after a failure",
                     "lease.Renewer",
                     "schedule(lease, ticker.now() + Math.max(SOON, third(lease) / 6));",
-                    "schedule(lease, lease.deadline());"),
-            new Mutant(
-                    "a lease is renewed once only",
-                    "lease.Renewer",
-                    "schedule(lease, last ? lease.deadline() : sentAt.ticks() + third(lease));",
                     "schedule(lease, lease.deadline());"),
             new Mutant(
                     "a lease that was given back is renewed",
@@ -232,21 +315,10 @@ final class Mutants {
                     "Plan<@Nullable Void> release(LeaseHandle lease) {\n        held.remove(lease);",
                     "Plan<@Nullable Void> release(LeaseHandle lease) {"),
             new Mutant(
-                    "a release that failed is not put off",
-                    "lease.Releases",
-                    "putOff(lease, notFreeBefore, e.getMessage());",
-                    ""),
-            new Mutant(
                     "late releases give up at the first failure",
                     "lease.LateReleases",
                     "if (!entries.isEmpty()) {\n                    alarm.setTo",
                     "if (failure == null && Boolean.TRUE.equals(answered) && !entries.isEmpty()) {\n                    alarm.setTo"),
-            new Mutant(
-                    "late releases are tried once",
-                    "lease.LateReleases",
-                    ".filter(entry -> entry.until.passed())",
-                    ".filter(entry -> true)"),
-            new Mutant("late releases run once", "lease.LateReleases", "running.set(false);", ""),
             new Mutant(
                     "a late release is done when the row is locked",
                     "lease.LateReleases",

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class MutantsTest {
 
     private static final boolean SOAK = Boolean.getBoolean("bitjang.soak");
-    private static final long SEEDS = SOAK ? 100_000 : 3_000;
-    private static final long MILLIS = 60_000;
+    private static final long SEEDS = SOAK ? 100_000 : 5_000;
+    private static final long MILLIS = 120_000;
 
     static List<Mutant> mutants() {
         return Mutants.ALL;

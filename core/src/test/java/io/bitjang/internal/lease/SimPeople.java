@@ -28,8 +28,21 @@ final class SimPeople {
         }
     }
 
+    /** Somebody who waits. */
+    static final class Waiting {
+        final SimProcess process;
+        final List<LockName> names;
+        final long since;
+
+        Waiting(SimProcess process, List<LockName> names, long since) {
+            this.process = process;
+            this.names = names;
+            this.since = since;
+        }
+    }
+
     final List<Held> held = new ArrayList<>();
-    int waiting;
+    final List<Waiting> waiting = new ArrayList<>();
     int served;
 
     private final SimWorld world;
@@ -39,38 +52,67 @@ final class SimPeople {
     }
 
     void act(SimProcess process) {
-        if (!world.faults) {
+        if (!world.live || process.closed) {
             return;
         }
         LockName name = SimWorld.NAMES.get(world.choices.onceIn(4) ? 1 : 0);
-        Request request = Request.of("node-" + process.number, SimWorld.LEASE, null);
+        Request request = Request.of("node-" + process.number, world.kind.lease(), null);
         request = world.choices.onceIn(3) ? request : request.asUnseen();
         List<LockName> names = world.choices.onceIn(10) ? SimWorld.NAMES : List.of(name);
         Wait wait = world.choices.onceIn(6)
                 ? Wait.none()
-                : world.choices.onceIn(3) ? Wait.forever() : Wait.upTo(Duration.ofSeconds(2));
-        waiting++;
-        process.waiting++;
-        world.log(process, "wants " + names + " " + wait);
+                : world.choices.onceIn(3)
+                        ? Wait.forever()
+                        : Wait.upTo(world.kind.calm() ? Duration.ofSeconds(4) : Duration.ofSeconds(2));
+        Waiting entry = new Waiting(process, names, world.now);
+        waiting.add(entry);
+        world.log(process, () -> "wants " + names + " " + wait);
         CompletableFuture<Lease> promise = process.engine.acquireAsync(names, request, wait);
         promise.whenComplete((lease, reason) -> {
-            waiting--;
-            process.waiting--;
+            waiting.remove(entry);
             if (lease == null) {
-                world.log(process, "did not get " + names + ": " + reason.getMessage());
+                world.log(process, () -> "did not get " + names + ": " + reason.getMessage());
                 again(process);
                 return;
             }
             served++;
             Held mine = new Held(process, (LeaseHandle) lease);
             held.add(mine);
-            world.log(process, "got " + lease);
+            world.log(process, () -> "got " + lease);
             world.at(
                     (world.choices.onceIn(2) ? world.choices.below(8) * 20_000_000L : 1_000_000L)
-                            + (world.choices.onceIn(12) ? 2 * SimWorld.LEASE.toNanos() : 0),
+                            + (world.live && world.choices.onceIn(12)
+                                    ? 2 * world.kind.lease().toNanos()
+                                    : 0),
                     process,
                     () -> work(mine));
         });
+    }
+
+    /** Tells whether somebody has a lease under this secret and believes in it. */
+    boolean has(String secret) {
+        for (Held each : held) {
+            if (each.lease.key().secret().equals(secret) && each.lease.active()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Tells whether somebody in this process believes to have the lock, or did so a moment ago. */
+    boolean believes(SimProcess process, LockName name) {
+        for (Held each : held) {
+            if (each.process == process && each.lease.names().contains(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A process has died, and all in it. */
+    void died(SimProcess process) {
+        held.removeIf(each -> each.process == process);
+        waiting.removeIf(each -> each.process == process);
     }
 
     private void again(SimProcess process) {
@@ -107,9 +149,14 @@ final class SimPeople {
             world.at(0, mine.process, () -> close(mine));
             return;
         }
-        world.log(mine.process, "guards " + mine.lease);
-        // the commit is on its way, whatever becomes of the process
-        long late = world.choices.onceIn(6) ? 2 * SimWorld.LEASE.toNanos() : world.choices.below(10) * 5_000_000L;
+        world.log(mine.process, () -> "guards " + mine.lease);
+        // a holder may close the lease while its own transaction is open
+        boolean early = world.choices.onceIn(3);
+        // the commit is on its way, whatever becomes of the process; a calm world's transaction keeps no renewal up for
+        // long
+        long longest =
+                world.kind.calm() ? 1_000_000_000L : 2 * world.kind.lease().toNanos();
+        long late = world.live && world.choices.onceIn(6) ? longest : world.choices.below(10) * 5_000_000L;
         world.at(late, null, () -> {
             if (world.choices.onceIn(5)) {
                 transaction.rollback();
@@ -117,8 +164,13 @@ final class SimPeople {
                 commit(mine, transaction);
             }
             mine.guarded = null;
-            world.at(0, mine.process, () -> close(mine));
+            if (!early) {
+                world.at(0, mine.process, () -> close(mine));
+            }
         });
+        if (early) {
+            world.at(0, mine.process, () -> close(mine));
+        }
     }
 
     private void commit(Held mine, SimTable.Transaction transaction) {
@@ -137,9 +189,17 @@ final class SimPeople {
     }
 
     private void close(Held mine) {
-        world.log(mine.process, "closes " + mine.lease);
+        world.log(mine.process, () -> "closes " + mine.lease);
         held.remove(mine);
-        mine.process.start(mine.lease.closing().otherwise(e -> e instanceof NoLockException ? Plan.DONE : null));
+        mine.process.run(mine.lease
+                .closing()
+                .otherwise(e -> e instanceof NoLockException ? Plan.DONE : null)
+                .ended((done, failure) -> {
+                    world.promises.ended(mine.process, mine.lease);
+                    if (failure != null) {
+                        world.broken("closing failed with " + failure, failure);
+                    }
+                }));
         again(mine.process);
     }
 }

@@ -16,12 +16,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** One process in the simulated world: its clock, its workers, its way to the database, and the real engine on top. */
 final class SimProcess implements Workers, Driver, PlanRun.World {
 
+    /** How many statements a process may have under way: there are a few people in it, and it does a few things of its own. */
+    private static final int MOST_ASKED = 16;
+
+    private static final long FAR = Duration.ofHours(1).toNanos();
     private static final Duration LOCK_TIMEOUT = Duration.ofMillis(150);
 
     final SimWorld world;
@@ -29,9 +32,15 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
     final LeaseEngine engine;
     final LockStore store;
     final Ticker ticker = new SimTicker();
+    final SimWakeUps wakeUps;
     boolean dead;
-    int waiting;
-    long frozenUntil;
+    boolean closed;
+
+    /** How many statements have no answer yet. */
+    int asked;
+
+    private long frozenUntil = -1;
+    private long closedAt;
 
     /** By how much the wall clock ran ahead while the process was stopped. */
     private long slept;
@@ -42,31 +51,55 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
         this.world = world;
         this.number = number;
         this.store = new LockStore(world.dialect, SimWorld.TABLES, ticker, () -> "p" + number + "-" + ++secrets);
-        world.know(store);
+        world.table.know(store);
+        SimWakeUps[] sources = new SimWakeUps[1];
         this.engine = new LeaseEngine(
                 new Instance(this, store, this, new Events(List.of(listener)), new Lifetime()),
                 store.guard(SimWorld.NO_DATABASE),
-                new Settings("node-" + number, SimWorld.LEASE, SimWorld.LEASE, false, false),
-                sleepers -> new WakeUps() {
-                    @Override
-                    public boolean want(List<io.bitjang.LockName> names) {
-                        return false;
-                    }
-
-                    @Override
-                    public boolean willRing(List<io.bitjang.LockName> names) {
-                        return false;
-                    }
-
-                    @Override
-                    public void close(Deadline end) {}
-                });
+                new Settings("node-" + number, world.kind.lease(), world.kind.lease(), false, false),
+                sleepers -> sources[0] = new SimWakeUps(this, sleepers));
+        this.wakeUps = sources[0];
     }
 
     /** It stands still for so long, and its monotonic clock with it if the host was suspended. */
     void freeze(long nanos, boolean suspended) {
-        frozenUntil = Math.max(frozenUntil, world.now + nanos);
-        slept += suspended ? nanos : 0;
+        if (!isFrozen()) {
+            frozenUntil = world.now + nanos;
+            slept += suspended ? nanos : 0;
+        }
+    }
+
+    /** The application ends, and closes its instance first. What is under way goes on; nothing is begun any more. */
+    void shutDown() {
+        if (!closed) {
+            world.log(this, "is closed");
+            engine.close(ticker.in(Duration.ZERO));
+            closed = true;
+            closedAt = world.now;
+        }
+    }
+
+    /** Tells whether it has been closed for so many nanoseconds. */
+    boolean closedFor(long nanos) {
+        return closed && world.now - closedAt > nanos && thawedFor(nanos);
+    }
+
+    /** Tells whether its host was ever suspended: its clock has missed that. */
+    boolean hasSlept() {
+        return slept > 0;
+    }
+
+    long frozenUntil() {
+        return frozenUntil;
+    }
+
+    boolean isFrozen() {
+        return frozenUntil > world.now;
+    }
+
+    /** Tells whether it has not stood still for so many nanoseconds. */
+    boolean thawedFor(long nanos) {
+        return frozenUntil < 0 || world.now - frozenUntil > nanos;
     }
 
     private void soon(long nanos, Runnable task) {
@@ -82,6 +115,9 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
 
     @Override
     public void execute(Runnable task) {
+        if (closed) {
+            return;
+        }
         soon(world.thread(), () -> Workers.logged(task));
     }
 
@@ -97,14 +133,18 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
 
     @Override
     public void complete(Runnable task) {
-        execute(task);
+        if (closed) {
+            Workers.logged(task);
+        } else {
+            execute(task);
+        }
     }
 
     @Override
     public Future<?> after(long nanos, Runnable task) {
         CompletableFuture<@Nullable Void> timer = new CompletableFuture<>();
         soon(Math.max(0, nanos), () -> {
-            if (timer.complete(null)) {
+            if (!closed && timer.complete(null)) {
                 Workers.logged(task);
             }
         });
@@ -124,32 +164,34 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
     @Override
     @SuppressWarnings("NullAway") // nobody looks at what comes of it
     public <T extends @Nullable Object> T run(Plan<T> plan) {
-        start(plan);
+        soon(0, () -> new PlanRun(this).start(plan));
         return null;
     }
 
     @Override
     public void start(Plan<?> plan) {
+        if (closed) {
+            return;
+        }
         soon(world.thread(), () -> new PlanRun(this).start(plan));
     }
 
     @Override
     public boolean start(String thread, Plan<?> plan) {
-        start(plan);
+        soon(world.thread(), () -> new PlanRun(this).start(plan));
         return true;
-    }
-
-    /** Runs a plan for someone who wants to know what comes of it. */
-    <T> void start(Plan<T> plan, BiConsumer<@Nullable T, @Nullable Throwable> then) {
-        start(plan.ended(then));
     }
 
     // the way to the database
 
     @Override
     public void ask(PlanRun run, Ask<?> ask) {
-        if (world.choices.onceIn(world.faults ? 40 : Integer.MAX_VALUE)) {
-            soon(world.network(), () -> run.fail(SimWorld.failed()));
+        asked++;
+        if (asked > MOST_ASKED) {
+            world.broken("node-" + number + " waits for " + asked + " answers at once", null);
+        }
+        if (world.faults && world.choices.onceIn(40)) {
+            soon(world.network(), () -> answered(() -> run.fail(SimWorld.failed())));
             return;
         }
         boolean requestLost = world.faults && world.choices.onceIn(30);
@@ -159,7 +201,7 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
             // the client gives up; the request may still be on its way
             soon(world.patience(), () -> {
                 given[0] = true;
-                run.fail(SimWorld.unknown());
+                answered(() -> run.fail(SimWorld.unknown()));
             });
         }
         if (!requestLost) {
@@ -170,6 +212,11 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
         }
     }
 
+    private void answered(Runnable then) {
+        asked--;
+        then.run();
+    }
+
     private void execute(
             PlanRun run,
             Ask<?> ask,
@@ -178,6 +225,7 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
             long waitsUntil,
             SimTable.@Nullable Blocked waited) {
         SimTable.Transaction transaction = open != null ? open : world.table.begin();
+        transaction.by = this;
         @Nullable Object answer = null;
         @Nullable DatabaseException failure = null;
         try {
@@ -201,13 +249,15 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
         if (lost == null) {
             @Nullable Object value = answer;
             @Nullable DatabaseException reason = failure;
-            soon(world.network(), () -> {
-                if (reason != null) {
-                    run.fail(reason);
-                } else {
-                    run.goOn(value);
-                }
-            });
+            soon(
+                    world.network(),
+                    () -> answered(() -> {
+                        if (reason != null) {
+                            run.fail(reason);
+                        } else {
+                            run.goOn(value);
+                        }
+                    }));
         }
     }
 
@@ -264,7 +314,11 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
 
         @Override
         public long random(long below) {
-            return world == null ? below / 2 : world.random(below);
+            if (wakeUps == null) {
+                return number; // among those that wait
+            }
+            // a look is put off that is not needed, because a wake-up was promised
+            return !world.kind.polls() && wakeUps.promised() ? FAR : world.random(below);
         }
     }
 }

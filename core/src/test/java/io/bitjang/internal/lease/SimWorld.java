@@ -4,23 +4,17 @@ package io.bitjang.internal.lease;
 import io.bitjang.LockName;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.DatabaseException;
-import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.sql.SimDialect;
 import io.bitjang.internal.sql.SimFailures;
 import io.bitjang.internal.sql.SimTable;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.HandTicker;
-import io.bitjang.spi.LockEvent;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.PriorityQueue;
-import java.util.Set;
-import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,11 +24,13 @@ import org.jspecify.annotations.Nullable;
 final class SimWorld {
 
     static final Tables TABLES = new Tables(null, "bitjang_");
-    static final Duration LEASE = Duration.ofSeconds(3);
     static final Database NO_DATABASE =
             new Database(new NoDataSource(), new SimDialect(SimTable.Server.SKIPS), new HandTicker());
 
     static final List<LockName> NAMES = List.of(LockName.of("a"), LockName.of("b"));
+    /** How much may lie ahead at a time: alarms that were called off stay until their time, but nothing multiplies. */
+    private static final int MOST_EVENTS = 400;
+
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
     /** What happens at a time; null for the server, which goes on whatever becomes of a process. */
@@ -47,39 +43,47 @@ final class SimWorld {
     }
 
     final Choices choices;
+    final SimKind kind;
     final SimDialect dialect;
     final SimTable table;
     final List<SimProcess> processes = new ArrayList<>();
     long now = 1_000_000_000_000L;
-    boolean faults = true;
+    final SimPeople people = new SimPeople(this);
+    final SimPromises promises = new SimPromises(this);
+    private final SimOwners owners = new SimOwners(this);
+    boolean faults;
+
+    /** Whether people still want locks. */
+    boolean live = true;
 
     private final PriorityQueue<Event> events = new PriorityQueue<>();
     private final StringBuilder trace = new StringBuilder();
-    private final Map<LockName, Long> largestFence = new TreeMap<>();
-    private final Map<String, Integer> lostTold = new HashMap<>();
-    private final Set<String> fences = new HashSet<>();
-    private final Set<String> takenAway = new HashSet<>();
-    private final SimPeople people = new SimPeople(this);
     private final boolean keepsTrace;
     private long eventNumber;
+
+    /** How many steps there were. */
+    long steps;
+
     private @Nullable Broken failure;
 
     SimWorld(Choices choices, boolean keepsTrace) {
         this.choices = choices;
         this.keepsTrace = keepsTrace;
-        this.dialect = new SimDialect(SimTable.Server.values()[choices.below(SimTable.Server.values().length)]);
-        LockStore first = new LockStore(dialect, TABLES, new HandTicker(), () -> "");
-        this.table = new SimTable(dialect.server(), first, this::changed);
+        this.kind = SimKind.chosen(choices);
+        this.faults = !kind.calm();
+        this.dialect = new SimDialect(kind.server());
+        this.table = new SimTable(kind.server(), promises);
         int count = 2 + choices.below(2);
         for (int i = 0; i < count; i++) {
             SimProcess[] self = new SimProcess[1];
-            self[0] = new SimProcess(this, i, event -> told(self[0], event));
+            self[0] = new SimProcess(this, i, event -> promises.told(self[0], event));
             processes.add(self[0]);
         }
     }
 
-    void know(LockStore store) {
-        table.know(store);
+    /** The process that made a secret. */
+    SimProcess processOf(String secret) {
+        return processes.get(secret.charAt(1) - '0');
     }
 
     // time
@@ -90,7 +94,7 @@ final class SimWorld {
 
     /** How long a thread takes to begin. */
     long thread() {
-        return choices.onceIn(50) ? 200_000_000L : 1_000L * (1 + choices.below(50));
+        return choices.onceIn(50) ? kind.calm() ? 20_000_000L : 200_000_000L : 1_000L * (1 + choices.below(50));
     }
 
     /** How long a message takes. */
@@ -128,6 +132,7 @@ final class SimWorld {
         if (event == null) {
             return false;
         }
+        steps++;
         if (event.at > now) {
             table.clock += (event.at - now) / 1000;
             now = event.at;
@@ -135,13 +140,17 @@ final class SimWorld {
         if (event.in != null && event.in.dead) {
             return true;
         }
-        if (event.in != null && event.in.frozenUntil > now) {
-            events.add(new Event(event.in.frozenUntil, ++eventNumber, event.in, event.task));
+        if (event.in != null && event.in.isFrozen()) {
+            events.add(new Event(event.in.frozenUntil(), ++eventNumber, event.in, event.task));
             return true;
         }
         try {
             event.task.run();
-            check();
+            promises.check();
+            owners.check();
+            if (events.size() > MOST_EVENTS) {
+                broken(events.size() + " things are to happen", null);
+            }
         } catch (RuntimeException e) {
             failure = failure == null ? new Broken("an event failed with " + e, e) : failure;
         }
@@ -157,6 +166,13 @@ final class SimWorld {
             for (int i = 0; i < 4; i++) {
                 at(choices.below(50) * 1_000_000L, process, () -> people.act(process));
             }
+            if (choices.onceIn(kind.calm() ? 6 : 3)) {
+                at(choices.below(50) * 1_000_000L, process, () -> owners.act(process));
+            }
+        }
+        if (choices.onceIn(6)) {
+            SimProcess process = processes.get(0);
+            at(choices.below(100) * 10_000_000L, process, process::shutDown);
         }
         at(choices.below(20) * 50_000_000L, null, this::fate);
         for (int i = 0; i < steps && step(); i++) {
@@ -164,17 +180,24 @@ final class SimWorld {
         }
     }
 
-    /** No more faults: everybody who waits is served or told why not, within a bounded time. */
+    /** No more faults: everybody who waits is served or told why not, and gives back what they have, within a bounded time. */
     void settle() {
         faults = false;
+        live = false;
         long end = now + 60 * SECOND;
-        for (int i = 0; i < 20_000 && people.waiting > 0 && step(); i++) {
-            if (now > end) {
-                break;
-            }
+        while (now < end && !(people.waiting.isEmpty() && people.held.isEmpty()) && step()) {
+            // the step looked at the promises
         }
-        if (people.waiting > 0) {
-            broken(people.waiting + " still wait after a minute without faults", null);
+        if (!people.waiting.isEmpty()) {
+            broken(people.waiting.size() + " still wait after a minute without faults", null);
+        }
+        long quiet = now + 40 * SECOND;
+        while (now < quiet && promises.leftOver() != null && step()) {
+            // the step looked at the promises
+        }
+        @Nullable String left = promises.leftOver();
+        if (left != null) {
+            broken(left + ", though nobody wants anything any more", null);
         }
     }
 
@@ -184,30 +207,27 @@ final class SimWorld {
 
     /** What befalls them. */
     private void fate() {
-        if (!faults) {
+        if (!live) {
             return;
         }
         SimProcess process = processes.get(choices.below(processes.size()));
-        switch (choices.below(8)) {
-            case 1 -> {
+        switch (choices.below(kind.calm() ? 2 : 7)) {
+            case 1 -> takeAway(process);
+            case 2 -> {
                 log(process, "stands still");
                 // a host that is suspended for less than a second is not found out, as the documents say
                 boolean suspended = choices.onceIn(3);
                 process.freeze(choices.below(10) * SECOND / 2 + (suspended ? 2 * SECOND : 0), suspended);
             }
-            case 2 -> takeAway(process);
             case 3 -> {
                 if (processes.stream().filter(each -> !each.dead).count() > 1 && choices.onceIn(3)) {
                     log(process, "dies");
                     process.dead = true;
-                    long gone = people.held.stream()
-                            .filter(each -> each.process == process)
-                            .count();
-                    people.held.removeIf(each -> each.process == process);
-                    people.waiting -= process.waiting;
-                    log(process, gone + " leases die with it");
+                    people.died(process);
                 }
             }
+            case 4 -> table.clock -= choices.below(4) * SECOND / 1000;
+            case 5 -> process.wakeUps.breakOff();
             default -> {
                 // nothing
             }
@@ -219,61 +239,21 @@ final class SimWorld {
     private void takeAway(SimProcess process) {
         LockName name = NAMES.get(choices.below(NAMES.size()));
         SimTable.Row row = table.row(name);
-        if (row != null && row.lockId != null && !process.dead) {
+        if (row != null && row.lockId != null && !process.dead && !process.closed) {
             String secret = row.lockId;
-            takenAway.add(secret);
+            promises.mayBeTakenAway(secret);
             log(process, "takes away " + name + " #" + row.fence);
-            process.start(process.store
+            long fence = row.fence;
+            process.run(process.store
                     .admin()
-                    .force(name, row.fence, "operator", "why not", false, false)
+                    .force(name, fence, "operator", "why not", false, choices.onceIn(4))
+                    .map(done -> {
+                        if (done) {
+                            process.engine.takenAway(name, fence, "operator");
+                        }
+                        return done;
+                    })
                     .ifFailed(e -> Plan.of(false)));
-        }
-    }
-
-    // what must hold
-
-    private void changed(LockName name, SimTable.@Nullable Row before, SimTable.Row after) {
-        boolean granted = after.lockId != null && (before == null || !after.lockId.equals(before.lockId));
-        if (granted && !after.lockId.startsWith("nobody")) {
-            long largest = largestFence.getOrDefault(name, 0L);
-            boolean left = before != null && before.fence == after.fence; // left taken under an id of nobody's
-            if (!left && after.fence <= largest) {
-                broken(name + " was granted with fence " + after.fence + " after " + largest, null);
-            }
-            largestFence.put(name, Math.max(largest, after.fence + after.reserved));
-        }
-    }
-
-    private void told(SimProcess process, LockEvent event) {
-        log(process, event.kind() + " " + event.name() + " #" + event.fence());
-        boolean grant = event.kind() == LockEvent.Kind.ACQUIRED
-                || event.kind() == LockEvent.Kind.TAKEN_OVER
-                || event.kind() == LockEvent.Kind.HANDED_OVER;
-        if (grant && !fences.add(event.name() + " #" + event.fence())) {
-            broken("a fence was given twice: " + event, null);
-        }
-        if (event.kind() == LockEvent.Kind.LOST
-                && lostTold.merge(process.number + " " + event.name() + " #" + event.fence(), 1, Integer::sum) > 1) {
-            broken("LOST was told twice: " + event, null);
-        }
-    }
-
-    private void check() {
-        for (SimPeople.Held each : people.held) {
-            LeaseHandle lease = each.lease;
-            if (each.process.frozenUntil > now
-                    || !lease.active()
-                    || lease.deadline() - each.process.ticker.now() <= 0
-                    || lease.mayHaveSlept()) {
-                continue;
-            }
-            for (LockName name : lease.names()) {
-                SimTable.Row row = table.row(name);
-                boolean truly = row != null && lease.key().secret().equals(row.lockId) && row.expiresAt > table.clock;
-                if (!truly && !takenAway.contains(lease.key().secret())) {
-                    broken(lease + " is believed to be held, but the table says otherwise of " + name, null);
-                }
-            }
         }
     }
 
@@ -293,12 +273,16 @@ final class SimWorld {
     }
 
     void log(@Nullable SimProcess process, String what) {
+        log(process, () -> what);
+    }
+
+    void log(@Nullable SimProcess process, Supplier<String> what) {
         if (keepsTrace) {
             trace.append((now - 1_000_000_000_000L) / 1000)
                     .append(" us  ")
                     .append(process == null ? "server" : "node-" + process.number)
                     .append("  ")
-                    .append(what)
+                    .append(what.get())
                     .append('\n');
         }
     }

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Test;
 /** The real engine in a simulated world: what happens when is chosen by a seed, and the promises are looked at after every step. */
 class SimulationTest {
 
-    private static final int SEEDS = Integer.getInteger("simulation.seeds", 1_000);
+    private static final int SEEDS =
+            Integer.getInteger("simulation.seeds", Boolean.getBoolean("bitjang.soak") ? 1_000_000 : 1_500);
 
     @Test
     void promises_hold_after_every_step_of_every_history() {

@@ -31,6 +31,7 @@ abstract class SimGroups extends SimRows {
 
     final Object releaseListed(Transaction tx, Params p) {
         return listed(tx, p, row -> row.reentered != row.fence, (row, i) -> {
+            tx.rings.put(names(p).get(i), row.wanted != 0);
             row.lockId = null;
             row.expiresAt = clock;
             row.wanted = 0;

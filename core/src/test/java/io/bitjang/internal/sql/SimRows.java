@@ -102,11 +102,20 @@ public abstract class SimRows {
         final Map<LockName, Row> changed = new TreeMap<>();
         private final Map<LockName, Strength> locks = new TreeMap<>();
 
+        /** The locks that it frees one by one, and whether the server tells those who listen; it never does where it frees many. */
+        final Map<LockName, Boolean> rings = new TreeMap<>();
+
+        /** Whose it is; null if nobody cares. */
+        public @Nullable Object by;
+
         /** Makes its changes visible to all, and gives up its locks. */
         public void commit() {
             changed.forEach((name, row) -> {
                 @Nullable Row before = rows.put(name, row);
                 observer.changed(name, before, row);
+                if (before != null && before.lockId != null && row.lockId == null) {
+                    observer.freed(name, rings.get(name), by);
+                }
             });
             rollback();
         }
@@ -114,6 +123,7 @@ public abstract class SimRows {
         /** Forgets its changes. */
         public void rollback() {
             changed.clear();
+            rings.clear();
             locks.keySet()
                     .forEach(name ->
                             lockers.getOrDefault(name, new ArrayList<>()).remove(this));
@@ -130,6 +140,14 @@ public abstract class SimRows {
     public interface Observer {
         /** A row was inserted or changed. */
         void changed(LockName name, @Nullable Row before, Row after);
+
+        /**
+         * A lock was freed.
+         *
+         * @param rings whether the server tells those who listen, because somebody waits; null where its statement never does
+         * @param by whose transaction it was
+         */
+        default void freed(LockName name, @Nullable Boolean rings, @Nullable Object by) {}
     }
 
     final Server server;
@@ -185,6 +203,12 @@ public abstract class SimRows {
     /** The row as the statement that is at work saw it when it began. */
     final @Nullable Row seenFirst(Transaction tx, LockName name) {
         return waited == null ? tx.see(name) : waited.seen;
+    }
+
+    /** Tells whether a transaction has the row locked. */
+    public final boolean isLocked(LockName name) {
+        List<Transaction> some = lockers.get(name);
+        return some != null && !some.isEmpty();
     }
 
     final @Nullable Row lock(Transaction tx, LockName name, Strength strength, Patience patience) {
@@ -246,7 +270,8 @@ public abstract class SimRows {
                 clock);
     }
 
-    final boolean isHeld(Row row) {
+    /** Tells whether somebody has the lock of this row now. */
+    public final boolean isHeld(Row row) {
         return row.lockId != null && row.expiresAt > clock;
     }
 

@@ -25,13 +25,12 @@ public final class SimTable extends SimGroups {
 
     private final Map<Sql, BiFunction<Transaction, Params, Object>> statements = new IdentityHashMap<>();
 
-    /** For the statements of this store. */
-    public SimTable(Server server, LockStore store, Observer observer) {
+    /** An empty table. */
+    public SimTable(Server server, Observer observer) {
         super(server, observer);
-        know(store);
     }
 
-    /** Learns the statements of another process, which mean the same. */
+    /** Learns the statements of a process; those of all mean the same. */
     public void know(LockStore store) {
         LockSql sql = store.sql;
         statements.put(sql.take, this::take);
@@ -260,6 +259,7 @@ public final class SimTable extends SimGroups {
         changed.takenFrom = null;
         changed.wanted = number(p, "mark");
         changed.forced = forced ? text(p, "forced") : row.forced;
+        tx.rings.put(name(p), row.wanted != 0);
         return OptionalLong.of(encode(row.fence, row.wanted != 0 ? 2 : 0));
     }
 

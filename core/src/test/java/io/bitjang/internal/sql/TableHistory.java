@@ -80,7 +80,8 @@ final class TableHistory {
         this.real = real;
         SimDialect language = new SimDialect(real.server());
         this.store = new LockStore(language, new Tables(null, "bitjang_"), Ticker.SYSTEM, () -> "");
-        this.table = new SimTable(real.server(), store, (name, before, after) -> {});
+        this.table = new SimTable(real.server(), (name, before, after) -> {});
+        table.know(store);
         real.clear();
     }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bitjang.internal.lease;
+
+import io.bitjang.internal.sql.SimTable;
+import java.time.Duration;
+
+/**
+ * What kind of a world it is.
+ *
+ * @param server how the server locks rows
+ * @param calm whether nothing fails: then it is a flaw if a lease is lost, or if a lock stays free while somebody waits for it
+ * @param notifies whether the server tells those who listen that a lock was freed
+ * @param polls whether those who wait look at the table again and again even though they were promised to be woken
+ * @param lease how long a lease lasts
+ */
+record SimKind(SimTable.Server server, boolean calm, boolean notifies, boolean polls, Duration lease) {
+
+    private static final Duration SHORT = Duration.ofSeconds(3);
+    private static final Duration LONG = Duration.ofSeconds(12);
+
+    static SimKind chosen(Choices choices) {
+        SimTable.Server server = SimTable.Server.values()[choices.below(SimTable.Server.values().length)];
+        return switch (choices.below(6)) {
+            case 0, 1 -> new SimKind(server, false, false, true, SHORT);
+            case 2 -> new SimKind(server, false, false, true, LONG);
+            case 3 -> new SimKind(server, false, true, choices.onceIn(2), choices.onceIn(2) ? LONG : SHORT);
+            default -> new SimKind(server, true, true, false, LONG);
+        };
+    }
+
+    /** How long a lock may stay free, in nanoseconds, while somebody waits who was promised to be woken. */
+    long idle() {
+        return Duration.ofMillis(1500).toNanos();
+    }
+
+    /** How long a grant may stay in the table, in nanoseconds, that nobody has; longer than a lease where that can't be told. */
+    long orphaned() {
+        return calm ? Duration.ofSeconds(4).toNanos() : Duration.ofSeconds(9).toNanos();
+    }
+}
