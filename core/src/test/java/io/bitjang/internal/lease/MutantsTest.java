@@ -6,11 +6,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The simulation has teeth: it finds each of these flaws when it is planted into the engine. */
+/**
+ * The simulation has teeth: it finds each of these flaws when it is planted into the engine. {@code ./mvnw verify} runs it, {@code
+ * ./mvnw test} does not.
+ */
+@Tag("mutants")
 class MutantsTest {
 
     private static final boolean SOAK = Boolean.getBoolean("bitjang.soak");
