@@ -207,4 +207,24 @@ class OwnerLockTest extends OnH2 {
 
         assertThat(other.distLock().tryLock("late", "p", LONG)).as("free").isTrue();
     }
+
+    @Test
+    void lock_whose_unlock_got_no_answer_is_taken_anew_and_not_entered_again() throws Exception {
+        DistLock locks = node.distLock();
+        LockName name = LockName.of(DistLock.TYPE, "job");
+        assertThat(locks.tryLock("job", "o", LONG)).isTrue();
+        String before = column("lock_id", name);
+        seen.before(sql -> {
+            throw new SQLException("The answer never came", "08006");
+        });
+        assertThatThrownBy(() -> locks.unlock("job", "o")).isInstanceOf(LockingFailException.class);
+        seen.up();
+
+        assertThat(locks.tryLock("job", "o", LONG)).isTrue();
+
+        // the unlock may yet arrive: it frees what it was meant for, and nothing else
+        assertThat(column("lock_id", name)).isNotEqualTo(before);
+        locks.unlock("job", "o");
+        assertThat(other.distLock().tryLock("job", "p", LONG)).isTrue();
+    }
 }

@@ -133,7 +133,7 @@ public final class OfflineLocks implements LockManager {
 
     @Override
     public void releaseLock(LockId lockId) {
-        engine.run(engine.releases.releaseNow(open(lockId), null));
+        engine.run(engine.releases.releaseNow(open(lockId), null, () -> {}));
     }
 
     @Override

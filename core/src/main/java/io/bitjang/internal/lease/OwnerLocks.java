@@ -20,7 +20,12 @@ public final class OwnerLocks implements DistLock {
 
     private record Taken(LockName name, String owner) {}
 
-    private record Grant(GrantKey key, Deadline end) {}
+    /**
+     * A lock that was taken here.
+     *
+     * @param leaving whether an unlock got no answer: it may be freed at any moment, and must not be entered again
+     */
+    private record Grant(GrantKey key, Deadline end, boolean leaving) {}
 
     private final LeaseEngine engine;
     private final Map<Taken, Grant> taken = new ConcurrentHashMap<>();
@@ -33,14 +38,28 @@ public final class OwnerLocks implements DistLock {
     @Override
     public boolean tryLock(String name, String owner, Duration duration) {
         LockName lock = LockName.of(TYPE, name);
+        Taken mine = new Taken(lock, Limits.owner(owner));
         Request request = new Request(
-                Limits.owner(owner), Limits.duration("duration of a lock", duration), null, owner, null, null, false);
+                mine.owner, Limits.duration("duration of a lock", duration), null, mine.owner, null, null, false);
+        leave(mine);
         ClaimResult answer =
                 engine.run(engine.grants.attempt(List.of(lock), request, 0)).answer();
         if (answer.granted()) {
-            remember(new Taken(lock, owner), answer, engine.ticker.in(duration));
+            remember(mine, answer, engine.ticker.in(duration));
         }
         return answer.granted();
+    }
+
+    /** Ends an unlock whose answer never came, if there was one: whoever locks now gets another grant, which it can't free. */
+    private void leave(Taken mine) {
+        Grant grant = taken.get(mine);
+        if (grant != null && grant.leaving) {
+            try {
+                release(mine, grant);
+            } catch (NoLockException e) {
+                // freed before, as was wanted
+            }
+        }
     }
 
     /** Remembers a lock that was taken here. When there are many, those that have ended without an unlock are forgotten. */
@@ -48,7 +67,7 @@ public final class OwnerLocks implements DistLock {
         if (taken.size() >= MANY) {
             taken.values().removeIf(grant -> grant.end.passed());
         }
-        Grant grant = new Grant(new GrantKey(mine.name, answer.fence(), answer.grantedSecret()), end);
+        Grant grant = new Grant(new GrantKey(mine.name, answer.fence(), answer.grantedSecret()), end, false);
         // taking it again never shortens it
         taken.merge(
                 mine,
@@ -68,12 +87,23 @@ public final class OwnerLocks implements DistLock {
         if (grant == null) {
             throw new NoLockException(lock, owner + " did not take " + name + " here", null);
         }
+        release(mine, grant);
+    }
+
+    private void release(Taken mine, Grant grant) {
+        Grant leaving = new Grant(grant.key, grant.end, true);
+        boolean known = false;
         try {
-            engine.run(engine.releases.releaseNow(grant.key, owner));
-            taken.remove(mine, grant);
+            engine.run(engine.releases.releaseNow(grant.key, mine.owner, () -> taken.replace(mine, grant, leaving)));
+            known = true;
         } catch (NoLockException e) {
-            taken.remove(mine, grant);
+            known = true;
             throw e;
+        } finally {
+            if (known) {
+                taken.remove(mine, grant);
+                taken.remove(mine, leaving);
+            }
         }
     }
 }

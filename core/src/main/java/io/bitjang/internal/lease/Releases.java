@@ -102,8 +102,12 @@ final class Releases {
         late.drain(end);
     }
 
-    /** Frees a lock that has no handle, at once or not at all. */
-    Plan<@Nullable Void> releaseNow(GrantKey key, @Nullable String owner) {
+    /**
+     * Frees a lock that has no handle, at once or not at all.
+     *
+     * @param noAnswer what to do if an answer never comes: the request may arrive later
+     */
+    Plan<@Nullable Void> releaseNow(GrantKey key, @Nullable String owner, Runnable noAnswer) {
         AtomicBoolean unknown = new AtomicBoolean();
         return attempts.repeatable(
                         key.name(),
@@ -115,7 +119,10 @@ final class Releases {
                                         Plan.later(() ->
                                                 store.release(key.name(), key.secret(), waiting.waitFor(key.name()))))
                                 .ifFailed(e -> {
-                                    unknown.compareAndSet(false, e.meaning() == Meaning.UNKNOWN);
+                                    if (e.meaning() == Meaning.UNKNOWN) {
+                                        unknown.set(true);
+                                        noAnswer.run();
+                                    }
                                     return Plan.failed(e);
                                 }))
                 .last(result -> {
