@@ -94,8 +94,8 @@ final class H2Dialect implements Dialect {
     }
 
     /**
-     * A held lock, or a locked row, leaves nothing to merge, so a refused attempt neither locks nor waits; the second part then
-     * tells the holder.
+     * A held lock, or a locked row, leaves nothing to merge, so a refused attempt does not wait; the second part then tells the
+     * holder. It may have the row locked while it runs: a renewal or a release that meets it skips the row, and tries again.
      */
     @Override
     public String upsert(String table, String columns) {
