@@ -358,4 +358,16 @@ class WaitingTest extends OnH2 {
         // it tries, and learns the end; whoever only looks now and then is not told that it was refused
         eventually("tried", () -> told(Kind.REFUSED) > 0);
     }
+
+    @Test
+    void lock_that_nobody_got_because_the_waiter_had_gone_is_free_however_long_it_was_to_stay_taken() throws Exception {
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> node.lease(JOB).notFreeBefore(LONG).acquire(PATIENT))
+                .isInstanceOf(LockException.class);
+        assertThat(Thread.interrupted()).isTrue();
+
+        eventually(
+                "its attempt was granted and given back",
+                () -> other.admin().find(JOB).filter(lock -> !lock.held()).isPresent());
+    }
 }

@@ -64,6 +64,7 @@ final class LeaseHandle implements Lease {
     private volatile @Nullable FenceReserve<LeaseHandle> reserve;
 
     private volatile @Nullable Thread holder;
+    private volatile boolean unwanted;
 
     LeaseHandle(
             Keeper keeper,
@@ -173,8 +174,12 @@ final class LeaseHandle implements Lease {
         return state.tellIfUntold() ? Plan.failed(notHeld()) : Plan.DONE;
     }
 
-    /** Gives back a lease whose waiter has gone; whether it was lost meanwhile is nobody's concern. */
+    /**
+     * Gives back a lease whose waiter has gone, at once, however long it was to stay taken: nobody has done anything under it. Whether
+     * it was lost meanwhile is nobody's concern.
+     */
     Plan<@Nullable Void> closingUnwanted() {
+        unwanted = true;
         return closing().otherwise(e -> e instanceof NoLockException ? Plan.DONE : null);
     }
 
@@ -211,6 +216,12 @@ final class LeaseHandle implements Lease {
 
     Request request() {
         return request;
+    }
+
+    /** Returns how long after it was taken the lease stays taken at least; null if it need not. */
+    @Nullable
+    Duration notFreeBefore() {
+        return unwanted ? null : request.notFreeBefore();
     }
 
     /** Notes that the lease was handed to the calling thread. */

@@ -90,7 +90,7 @@ final class Releases {
 
     /** Returns for how many microseconds after it was taken a lease must stay taken; 0 if that time is over. */
     private long notFreeBefore(LeaseHandle lease) {
-        Duration minimum = lease.request().notFreeBefore();
+        Duration minimum = lease.notFreeBefore();
         return minimum != null && instance.ticker().now() - lease.acquiredAt() < minimum.toNanos()
                 ? Limits.micros(minimum)
                 : 0;

@@ -14,14 +14,12 @@ import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Log;
 import java.time.Duration;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -322,25 +320,31 @@ final class WaitQueues implements WakeUps.Sleepers {
         }
     }
 
+    /** A queue that is to be looked at, and how often it was before. */
+    private record Due(WaitQueue queue, int looks) {
+
+        boolean isOvertaken() {
+            return looks != queue.looks();
+        }
+    }
+
     private Plan<Boolean> poll() {
         long now = ticker.now();
-        Map<WaitQueue, Integer> due = queues.values().stream()
+        List<Due> due = queues.values().stream()
                 .filter(queue -> queue.nextPoll() != Long.MAX_VALUE && queue.nextPoll() - now <= 0)
-                .collect(Collectors.toMap(
-                        Function.identity(), WaitQueue::looks, (one, other) -> one, LinkedHashMap::new));
+                .map(queue -> new Due(queue, queue.looks()))
+                .toList();
         if (due.isEmpty()) {
             return Plan.of(true);
         }
-        return store.read(due.keySet().stream()
-                        .flatMap(queue -> queue.names.stream())
+        return store.read(due.stream()
+                        .flatMap(each -> each.queue.names.stream())
                         .distinct()
                         .toList())
                 .then(rows -> Plan.all(
-                        List.copyOf(due.keySet()),
-                        queue -> look(queue, rows, () -> due.get(queue) != queue.looks())
-                                .map(looked -> true)))
+                        due, each -> look(each.queue, rows, each::isOvertaken).map(looked -> true)))
                 .otherwise(e -> {
-                    due.keySet().forEach(queue -> failed(queue, e, "could not be read"));
+                    due.forEach(each -> failed(each.queue, e, "could not be read"));
                     return Plan.of(true);
                 });
     }
