@@ -225,4 +225,13 @@ class WaitQueueTest {
 
         assertThat(queue.reserveFor(first)).isZero();
     }
+
+    @Test
+    void looks_are_counted_so_that_one_that_was_overtaken_is_known() {
+        int before = queue.looks();
+        queue.lookAgain(Long.MAX_VALUE, 0, 7);
+        queue.lookAgain(Long.MAX_VALUE, 0, 7);
+
+        assertThat(queue.looks()).isEqualTo(before + 2);
+    }
 }
