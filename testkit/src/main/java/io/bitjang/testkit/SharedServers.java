@@ -61,6 +61,9 @@ final class SharedServers {
                 LocalServer left = Files.isDirectory(home) ? leftIn(home, launcher) : null;
                 LocalServer server = left != null ? left : LocalServer.start(launcher, () -> emptied(home), build);
                 taken.add(lock);
+                // the report of the build tells whose tests have kept it busy
+                Files.writeString(
+                        folder.resolve(home.getFileName() + ".user"), System.getProperty("bitjang.module", ""));
                 return server;
             } catch (RuntimeException e) {
                 lock.close();

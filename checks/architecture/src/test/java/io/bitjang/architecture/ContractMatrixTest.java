@@ -125,7 +125,7 @@ class ContractMatrixTest {
                 .allMatch(name -> name.endsWith("Test"));
     }
 
-    /** Only that module has the second run of tests that must be alone; elsewhere they would run never. */
+    /** Only those of checks/contracts are run again by checks/alone; elsewhere they would never run. */
     @Test
     void tests_that_must_run_alone_are_in_the_module_that_runs_them_so() {
         String[] there = {"io.bitjang.testkit.contract..", "io.bitjang.contracts.."};

@@ -46,7 +46,7 @@ public final class Journal implements TestExecutionListener {
     Journal(@Nullable String folder) {
         file = folder == null ? null : opened(Path.of(folder, "journal"));
         failures = folder == null ? null : new Failures(Path.of(folder).resolveSibling("failures"));
-        if (file != null && "1".equals(System.getProperty("bitjang.fork", "1"))) {
+        if (file != null && isFirst(Path.of(folder, "journal"))) {
             Thread counting = new Thread(
                     () -> Totals.count((database, tests) -> write("total", database, Integer.toString(tests))),
                     "reporting-totals");
@@ -59,12 +59,26 @@ public final class Journal implements TestExecutionListener {
     private @Nullable Writer opened(Path folder) {
         try {
             Path journal = Files.createDirectories(folder)
-                    .resolve(module + "-" + ProcessHandle.current().pid() + ".tsv");
+                    .resolve(fileName() + "-" + ProcessHandle.current().pid() + ".tsv");
             // this writer replaces half a character, the one of Files fails from then on
             return new OutputStreamWriter(Files.newOutputStream(journal), StandardCharsets.UTF_8);
         } catch (IOException e) {
             System.err.println("The tests of this JVM are not in the report: " + e);
             return null;
+        }
+    }
+
+    private String fileName() {
+        return module.replaceAll("\\W", "-");
+    }
+
+    /** Whether no other JVM of this module's tests was here before: one counts for all. */
+    private boolean isFirst(Path folder) {
+        try {
+            Files.createFile(folder.resolve(fileName() + ".counted"));
+            return true;
+        } catch (IOException e) {
+            return false;
         }
     }
 

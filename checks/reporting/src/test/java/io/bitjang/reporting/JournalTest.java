@@ -90,7 +90,10 @@ class JournalTest {
 
     private List<String> lines(String kind) throws IOException {
         try (Stream<Path> files = Files.list(root.resolve("build/journal"))) {
-            return Files.readAllLines(files.findFirst().orElseThrow()).stream()
+            return Files.readAllLines(files.filter(file -> file.toString().endsWith(".tsv"))
+                            .findFirst()
+                            .orElseThrow())
+                    .stream()
                     .filter(line -> line.startsWith(kind + "\t"))
                     .toList();
         }

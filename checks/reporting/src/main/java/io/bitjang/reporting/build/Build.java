@@ -32,12 +32,9 @@ import java.util.stream.Stream;
  */
 public final class Build {
 
-    private static final Pattern MODULE =
-            Pattern.compile("\\[INFO\\] Building (?:Bitjang (?!\\d))?(.+?) \\d\\S*(?: +\\[(\\d+/\\d+)\\])?");
     private static final Pattern ERROR = Pattern.compile(
             "(?!.*(\\[Help 1\\]|full stack trace|full debug logging|For more information|the problems|<args>))"
                     + "(\\[(ERROR|FATAL)\\] .+|Error: .*)");
-    private static final Pattern ARTIFACT = Pattern.compile("\\[INFO\\] -+< \\S+:(\\S+) >-+");
     private static final Pattern WORTH_SAYING = Pattern.compile(
             "\\[bitjang-testkit\\] (unpacking .*)|.*(Fetching MySQL .*)|.*(No Chromium was found.*)|.*(LEFT OUT: .*)");
     private static final Pattern RESULT =
@@ -45,6 +42,7 @@ public final class Build {
     private static final String GUARDIAN =
             "trap '' INT HUP TERM QUIT; read -r maven && { read -r order || kill -TERM $maven; }";
     private static final int EVERY_SECONDS = Integer.getInteger("bitjang.build.seconds", 10);
+    private static final int LOOK_SECONDS = 2;
     private static final int END_SECONDS = 20;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -59,7 +57,6 @@ public final class Build {
     private final List<String> results = new ArrayList<>();
     private final Set<String> said = new HashSet<>();
     private boolean surefireRan;
-    private String artifact = "";
 
     private Build(Path root, List<String> command) {
         this.root = root;
@@ -94,7 +91,12 @@ public final class Build {
             }
             journals.begin();
             empty(root.resolve("target/failures"));
-            return runMaven(command);
+            try (Writer log = Files.newBufferedWriter(folder.resolve("maven.log"))) {
+                Reporters reporters = new Reporters(root);
+                int exitCode = reporters.areThere() ? 0 : runMaven(reporters.making(command), log);
+                modules.clear();
+                return tell(exitCode == 0 ? runMaven(command, log) : exitCode, command);
+            }
         } catch (IOException e) {
             say("Cannot write to " + root.resolve("target") + ": " + e);
             return 1;
@@ -113,10 +115,11 @@ public final class Build {
         return channel;
     }
 
-    private int runMaven(List<String> command) throws IOException, InterruptedException {
+    private int runMaven(List<String> command, Writer log) throws IOException, InterruptedException {
         Writer guardian = guardian().outputWriter();
         CompletableFuture<Process> started = new CompletableFuture<>();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> endWith(started), "build-end"));
+        Thread ending = new Thread(() -> endWith(started), "build-end");
+        Runtime.getRuntime().addShutdownHook(ending);
         Process maven = new ProcessBuilder(command)
                 .redirectInput(ProcessBuilder.Redirect.INHERIT)
                 .redirectErrorStream(true)
@@ -127,19 +130,26 @@ public final class Build {
         Thread telling = new Thread(() -> tellWhile(maven), "build-telling");
         telling.setDaemon(true);
         telling.start();
-        try (BufferedReader lines = maven.inputReader(StandardCharsets.UTF_8);
-                Writer log = Files.newBufferedWriter(folder.resolve("maven.log"))) {
+        try (BufferedReader lines = maven.inputReader(StandardCharsets.UTF_8)) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 log.write(line + "\n");
-                hear(line, maven.pid());
+                log.flush();
+                hear(line);
             }
         }
         int exitCode = maven.waitFor();
         guardian.write("done\n");
         guardian.close();
-        locked(() -> finishModule(maven.pid()));
+        return exitCode;
+    }
+
+    private int tell(int exitCode, List<String> command) {
+        double seconds = (System.nanoTime() - began) / 1e9;
+        if (modules.size() == 1) {
+            modules.get(0).took(seconds);
+        }
         Journals.Content content = journals.read();
-        new Report(content, modules, processes, errors).say(exitCode, began);
+        new Report(content, modules, processes, errors).say(exitCode, seconds);
         if (content.tests().isEmpty()) {
             results.forEach(Build::say);
         }
@@ -185,26 +195,20 @@ public final class Build {
     }
 
     /** Whatever goes wrong here must not end the build. */
-    private void hear(String line, long maven) {
+    private void hear(String line) {
         try {
-            locked(() -> understand(line, maven));
+            locked(() -> understand(line));
         } catch (RuntimeException e) {
             say("Not understood: " + line + " (" + e + ")");
         }
     }
 
-    private void understand(String line, long maven) {
-        Matcher module = MODULE.matcher(line);
-        Matcher next = ARTIFACT.matcher(line);
+    private void understand(String line) {
+        Module module = Module.begun(line);
         Matcher worthSaying = WORTH_SAYING.matcher(line);
-        if (next.matches()) {
-            artifact = next.group(1);
-        } else if (module.matches()) {
-            finishModule(maven);
-            modules.add(new Module(
-                    artifact, module.group(1), module.group(2) == null ? "1/1" : module.group(2), processes.usage()));
-        } else if (line.matches("\\[INFO\\] (Reactor Summary|BUILD ).*")) {
-            finishModule(maven);
+        if (module != null) {
+            modules.add(module);
+            say(module.line());
         } else if (RESULT.matcher(line).matches()) {
             results.add(line);
         } else if (line.contains("--- surefire:") || line.contains("--- maven-surefire-plugin:")) {
@@ -219,29 +223,26 @@ public final class Build {
                 }
             }
         } else {
+            modules.forEach(begun -> begun.hear(line));
             downloads.hear(line);
-        }
-    }
-
-    private void finishModule(long maven) {
-        processes.look(maven);
-        if (!modules.isEmpty() && modules.get(modules.size() - 1).finish(processes.usage())) {
-            say(modules.get(modules.size() - 1).line(journals.read()));
         }
     }
 
     private void tellWhile(Process maven) {
         try {
-            while (maven.isAlive()) {
-                TimeUnit.SECONDS.sleep(EVERY_SECONDS);
-                locked(() -> {
-                    processes.look(maven.pid());
-                    String far = modules.isEmpty()
-                            ? ""
-                            : modules.get(modules.size() - 1).howFar(journals.read());
-                    String news = downloads.news();
-                    Stream.of(far, news).filter(text -> !text.isEmpty()).forEach(Build::say);
-                });
+            for (int second = 1; maven.isAlive(); second++) {
+                TimeUnit.SECONDS.sleep(1);
+                if (second % LOOK_SECONDS == 0) {
+                    locked(() -> processes.look(maven.pid()));
+                }
+                if (second % EVERY_SECONDS == 0) {
+                    locked(() -> {
+                        processes.lookAtMemory(maven.pid());
+                        Stream.of(journals.read().howFar(), downloads.news())
+                                .filter(text -> !text.isEmpty())
+                                .forEach(text -> say("        " + text.strip()));
+                    });
+                }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -62,8 +62,22 @@ final class Journals {
             return tests.stream().filter(test -> module.isCalled(test.module()));
         }
 
-        static Map<String, Long> byDatabase(Stream<Test> tests) {
-            return tests.collect(Collectors.groupingBy(Test::database, Collectors.counting()));
+        /** How many tests have ended, of how many in the modules that have begun, on each database; empty when none has. */
+        String howFar() {
+            Map<String, Long> ran =
+                    tests.stream().collect(Collectors.groupingBy(Test::database, Collectors.counting()));
+            Map<String, Long> all = totals.stream()
+                    .collect(Collectors.groupingBy(Total::database, Collectors.summingLong(Total::tests)));
+            long failed = tests.stream().filter(test -> test.is("failed")).count();
+            return DATABASES.stream()
+                            .filter(ran::containsKey)
+                            .map(database -> Build.format(
+                                    "%s %,d/%,d",
+                                    nameOf(database),
+                                    ran.get(database),
+                                    Math.max(all.getOrDefault(database, 0L), ran.get(database))))
+                            .collect(Collectors.joining(", "))
+                    + (failed == 0 ? "" : Build.format(", %,d FAILED", failed));
         }
     }
 

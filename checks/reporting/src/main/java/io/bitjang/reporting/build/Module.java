@@ -1,71 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.reporting.build;
 
-import java.util.Map;
-import java.util.stream.Collectors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/** A module that is being built, or was. */
+/** A module that is being built, or was. Several are built beside each other, so only Maven's summary tells how long one took. */
 final class Module {
 
-    private final String artifact;
+    private static final Pattern BUILDING =
+            Pattern.compile("\\[INFO\\] Building (.+?) \\d\\S*(?: +\\[(\\d+/\\d+)\\])?");
+    private static final Pattern BUILT =
+            Pattern.compile("\\[INFO\\] (.+?)(?: \\d\\S*)? \\.+ (?:SUCCESS|FAILURE) \\[ *([\\d.:]+) (s|min|h)\\]");
+
     private final String name;
     private final String number;
-    private final long began = System.nanoTime();
-    private final Processes.Usage before;
     private double seconds;
-    private Processes.Usage used = Processes.Usage.NONE;
 
-    Module(String artifact, String name, String number, Processes.Usage before) {
-        this.artifact = artifact;
+    private Module(String name, String number) {
         this.name = name;
         this.number = number;
-        this.before = before;
+    }
+
+    /** The module that Maven begins with, or null if the line does not say so. */
+    static Module begun(String line) {
+        Matcher building = BUILDING.matcher(line);
+        return building.matches()
+                ? new Module(building.group(1), building.group(2) == null ? "1/1" : building.group(2))
+                : null;
+    }
+
+    /** Hears a line of Maven's summary. */
+    void hear(String line) {
+        Matcher built = BUILT.matcher(line);
+        if (built.matches() && built.group(1).equals(name)) {
+            took(seconds(built.group(2), built.group(3)));
+        }
+    }
+
+    private static double seconds(String time, String unit) {
+        if (unit.equals("s")) {
+            return Double.parseDouble(time);
+        }
+        String[] parts = time.split(":");
+        double units = Integer.parseInt(parts[0]) + Integer.parseInt(parts[1]) / 60.0;
+        return units * (unit.equals("h") ? 3600 : 60);
+    }
+
+    void took(double measured) {
+        seconds = measured;
     }
 
     boolean isCalled(String other) {
-        return artifact.equals(other);
+        return name.equals(other);
     }
 
-    /** Whether it was not finished before. */
-    boolean finish(Processes.Usage now) {
-        if (seconds > 0) {
-            return false;
-        }
-        seconds = (System.nanoTime() - began) / 1e9;
-        used = now.minus(before);
-        return true;
+    private String shortName() {
+        return name.startsWith("Bitjang ") ? name.substring("Bitjang ".length()) : name;
     }
 
-    String line(Journals.Content content) {
-        long tests = content.of(this).count();
-        return Build.format("[%5s] %-28s %5.0f s", number, name, seconds)
-                + (tests == 0 ? "" : Build.format("%,7d tests", tests));
+    String line() {
+        return Build.format("[%5s] %s", number, shortName());
     }
 
-    String row(Journals.Content content) {
+    String row(Journals.Content content, Processes processes) {
+        Processes.Usage used = processes.usageOf(name);
         return Build.format(
                 "%-28s %7.0f %9.0f %12.0f %7d",
-                name, seconds, used.jvms(), used.servers(), content.of(this).count());
-    }
-
-    /** How many of its tests have ended, of how many, on each database; empty when none has. */
-    String howFar(Journals.Content content) {
-        Map<String, Long> ran = Journals.Content.byDatabase(content.of(this));
-        if (ran.isEmpty() || seconds > 0) {
-            return "";
-        }
-        Map<String, Long> totals = content.totals().stream()
-                .filter(total -> isCalled(total.module()))
-                .collect(Collectors.toMap(Journals.Total::database, Journals.Total::tests, Math::max));
-        long failed = content.tests().stream().filter(test -> test.is("failed")).count();
-        return Journals.DATABASES.stream()
-                .filter(ran::containsKey)
-                .map(database -> Build.format(
-                        "%s %,d/%,d",
-                        Journals.nameOf(database),
-                        ran.get(database),
-                        Math.max(totals.getOrDefault(database, 0L), ran.get(database))))
-                .collect(Collectors.joining(
-                        ", ", "        " + name + ": ", failed == 0 ? "" : Build.format(", %,d FAILED", failed)));
+                shortName(),
+                seconds,
+                used.jvms(),
+                used.servers(),
+                content.of(this).count());
     }
 }

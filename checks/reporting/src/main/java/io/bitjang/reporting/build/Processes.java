@@ -6,20 +6,31 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
-/** What the processes of the build have used, as Linux tells it; elsewhere, nothing is known. */
+/**
+ * What the processes of the build have used, as Linux tells it; elsewhere, nothing is known. A JVM of the tests names its module on
+ * its command line, and the testkit writes down which module uses a server. What a process used in its last seconds, after the last
+ * look at it, is in the sum, and with no module.
+ */
 final class Processes {
 
     private static final double TICKS_PER_SECOND = 100;
     private static final int FIRST_TIME = 11;
     private static final int LAST_TIME = 14;
+    private static final String MODULE = "-Dbitjang.module=";
 
     private final Path runs;
-    private Usage usage = Usage.NONE;
+    private final Map<Long, TestJvm> testJvms = new HashMap<>();
+    private final Map<Long, Long> serverTicks = new HashMap<>();
+    private final Map<String, Long> serverTicksOfModules = new HashMap<>();
+    private long jvmTicks;
     private long peakMegabytes;
 
     Processes(Path cache) {
@@ -28,18 +39,47 @@ final class Processes {
 
     /** Seconds of CPU time, of Maven with the JVMs and browsers below it, and of the servers that were started for it. */
     record Usage(double jvms, double servers) {
-        static final Usage NONE = new Usage(0, 0);
-
-        Usage minus(Usage other) {
-            return new Usage(jvms - other.jvms, servers - other.servers);
+        static Usage of(long jvmTicks, long serverTicks) {
+            return new Usage(jvmTicks / TICKS_PER_SECOND, serverTicks / TICKS_PER_SECOND);
         }
     }
+
+    /** A JVM of the tests with all that it has started: to which module it belongs, and its time when it was last looked at. */
+    private record TestJvm(String module, long ticks) {}
+
+    /** A server of the build, and the module that uses it now. */
+    private record Server(long pid, String module) {}
 
     /** One line of the list of processes; the time is with that of children that have ended. */
     private record Line(long pid, long parent, long ticks) {}
 
     Usage usage() {
-        return usage;
+        return Usage.of(
+                jvmTicks,
+                serverTicksOfModules.values().stream()
+                        .mapToLong(Long::longValue)
+                        .sum());
+    }
+
+    Usage usageOf(String module) {
+        return Usage.of(
+                testJvms.values().stream()
+                        .filter(jvm -> jvm.module.equals(module))
+                        .mapToLong(TestJvm::ticks)
+                        .sum(),
+                serverTicksOfModules.getOrDefault(module, 0L));
+    }
+
+    /** Maven itself with its compilers: what belongs to no JVM of the tests. */
+    Usage usageOfMaven() {
+        return Usage.of(
+                Math.max(
+                        0,
+                        jvmTicks
+                                - testJvms.values().stream()
+                                        .mapToLong(TestJvm::ticks)
+                                        .sum()),
+                0);
     }
 
     /** The memory of all of them together, at its largest; shared pages count once. */
@@ -49,43 +89,87 @@ final class Processes {
 
     /** A process that ends between two looks at the list may be in it twice, as itself and with its parent: the lower sum counts. */
     void look(long maven) {
-        Usage one = count(maven);
-        Usage other = count(maven);
-        Usage lower = one.jvms + one.servers < other.jvms + other.servers ? one : other;
         // one that has ended takes its time along, until its parent has counted it
-        usage = new Usage(Math.max(usage.jvms, lower.jvms), Math.max(usage.servers, lower.servers));
+        jvmTicks = Math.max(jvmTicks, Math.min(count(maven), count(maven)));
     }
 
-    private Usage count(long maven) {
-        Map<Long, List<Line>> children = new HashMap<>();
-        Map<Long, Line> all = new HashMap<>();
-        for (Line line : list()) {
-            all.put(line.pid, line);
-            children.computeIfAbsent(line.parent, parent -> new ArrayList<>()).add(line);
+    /** Takes long, because the kernel walks through all of their pages. */
+    void lookAtMemory(long maven) {
+        Tree tree = new Tree(list());
+        long kilobytes = Stream.concat(
+                        tree.below(maven).stream(),
+                        servers(maven).stream().flatMap(server -> tree.below(server.pid).stream()))
+                .mapToLong(Processes::kilobytes)
+                .sum();
+        peakMegabytes = Math.max(peakMegabytes, kilobytes / 1000);
+    }
+
+    private long count(long maven) {
+        Tree tree = new Tree(list());
+        List<Line> jvms = tree.below(maven);
+        Set<Long> inTests = new HashSet<>();
+        for (Line line : jvms) {
+            TestJvm known = testJvms.get(line.pid);
+            String module = known == null ? moduleOf(line.pid) : known.module;
+            if (inTests.contains(line.parent)) {
+                inTests.add(line.pid);
+            } else if (module != null) {
+                inTests.add(line.pid);
+                long ticks = ticks(tree.below(line.pid));
+                testJvms.put(line.pid, new TestJvm(module, known == null ? ticks : Math.max(known.ticks, ticks)));
+            }
         }
-        List<Line> jvms = below(List.of(maven), all, children);
-        List<Line> servers = below(servers(maven), all, children);
-        peakMegabytes = Math.max(
-                peakMegabytes,
-                Stream.concat(jvms.stream(), servers.stream())
-                                .mapToLong(Processes::kilobytes)
-                                .sum()
-                        / 1000);
-        return new Usage(seconds(jvms), seconds(servers));
-    }
-
-    private static double seconds(List<Line> lines) {
-        return lines.stream().mapToLong(Line::ticks).sum() / TICKS_PER_SECOND;
-    }
-
-    /** These processes, and all that they have started. */
-    private static List<Line> below(List<Long> roots, Map<Long, Line> all, Map<Long, List<Line>> children) {
-        List<Line> found = new ArrayList<>();
-        roots.stream().filter(all::containsKey).map(all::get).forEach(found::add);
-        for (int i = 0; i < found.size(); i++) {
-            found.addAll(children.getOrDefault(found.get(i).pid, List.of()));
+        for (Server server : servers(maven)) {
+            long ticks = ticks(tree.below(server.pid));
+            Long before = serverTicks.put(server.pid, ticks);
+            serverTicksOfModules.merge(server.module, Math.max(0, ticks - (before == null ? 0 : before)), Long::sum);
         }
-        return found;
+        return ticks(jvms);
+    }
+
+    private static long ticks(List<Line> lines) {
+        return lines.stream().mapToLong(Line::ticks).sum();
+    }
+
+    /** The processes, and who has started whom. */
+    private static final class Tree {
+        private final Map<Long, Line> all = new HashMap<>();
+        private final Map<Long, List<Line>> children = new HashMap<>();
+
+        Tree(List<Line> lines) {
+            for (Line line : lines) {
+                all.put(line.pid, line);
+                children.computeIfAbsent(line.parent, parent -> new ArrayList<>())
+                        .add(line);
+            }
+        }
+
+        /** This process, and all that it has started. */
+        List<Line> below(long root) {
+            List<Line> found = new ArrayList<>();
+            if (all.containsKey(root)) {
+                found.add(all.get(root));
+            }
+            for (int i = 0; i < found.size(); i++) {
+                found.addAll(children.getOrDefault(found.get(i).pid, List.of()));
+            }
+            return found;
+        }
+    }
+
+    /** Null if it is not a JVM that Maven has started for the tests of a module. */
+    private static String moduleOf(long pid) {
+        try {
+            String[] command = Files.readString(Path.of("/proc", Long.toString(pid), "cmdline"))
+                    .split("\0");
+            return Arrays.stream(command)
+                    .filter(argument -> argument.startsWith(MODULE))
+                    .map(argument -> argument.substring(MODULE.length()))
+                    .findFirst()
+                    .orElse(null);
+        } catch (IOException e) {
+            return null;
+        }
     }
 
     private static List<Line> list() {
@@ -116,13 +200,17 @@ final class Processes {
         }
     }
 
-    /** The testkit writes down which ones it starts for the build. */
-    private List<Long> servers(long maven) {
-        List<Long> found = new ArrayList<>();
+    /** The testkit writes down which ones it starts for the build, and next to the server's folder who uses it. */
+    private List<Server> servers(long maven) {
+        List<Server> found = new ArrayList<>();
         try (Stream<Path> files = Files.find(runs, 3, (path, attributes) -> path.endsWith("pid"))) {
             for (Path file : files.toList()) {
                 if (file.toString().matches(".*/build-\\d+-" + maven + "-\\d+/.*")) {
-                    found.add(Long.parseLong(Files.readString(file).strip().split("-")[0]));
+                    Path home = file.getParent();
+                    Path user = home.resolveSibling(home.getFileName() + ".user");
+                    found.add(new Server(
+                            Long.parseLong(Files.readString(file).strip().split("-")[0]),
+                            Files.exists(user) ? Files.readString(user) : ""));
                 }
             }
         } catch (IOException | UncheckedIOException | NumberFormatException e) {

@@ -26,8 +26,7 @@ final class Report {
         this.errors = errors;
     }
 
-    void say(int exitCode, long began) {
-        double seconds = (System.nanoTime() - began) / 1e9;
+    void say(int exitCode, double seconds) {
         if (!content.tests().isEmpty()) {
             sayTimes(seconds);
             sayTests();
@@ -59,7 +58,10 @@ final class Report {
 
     private void sayTimes(double seconds) {
         Build.say(Build.format("%n%-28s %7s %9s %12s %7s", "Module", "wall s", "CPU JVMs", "CPU servers", "tests"));
-        modules.forEach(module -> Build.say(module.row(content)));
+        modules.forEach(module -> Build.say(module.row(content, processes)));
+        Build.say(Build.format(
+                "%-28s %7s %9.0f",
+                "Maven and its compilers", "", processes.usageOfMaven().jvms()));
         Build.say(Build.format(
                 "%-28s %7.0f %9.0f %12.0f %7d",
                 "all",

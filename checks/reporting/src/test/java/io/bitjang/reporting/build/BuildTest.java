@@ -23,10 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BuildTest {
 
     private static final String MODULES = """
-            echo '[INFO] ---------------------< io.bitjang:bitjang-core >----------------------'
             echo '[INFO] Building Bitjang Core 0.1.0-SNAPSHOT                               [1/2]'
             echo '[INFO] chatter'
-            echo '[INFO] ---------------------< io.bitjang:bitjang-jpa >----------------------'
             echo '[INFO] Building Bitjang JPA 0.1.0-SNAPSHOT                                [2/2]'
             """;
 
@@ -40,11 +38,14 @@ class BuildTest {
     @Test
     void modules_tests_and_reasons_are_told_and_the_chatter_is_kept() throws Exception {
         Told told = told(MODULES + test("mysql", "passed", "") + test("mysql", "skipped", "no MySQL here")
+                + "echo '[INFO] Bitjang Core ............. SUCCESS [ 12.345 s]'\n"
+                + "echo '[INFO] Bitjang JPA 0.1.0-SNAPSHOT . SUCCESS [02:30 min]'\n"
                 + "echo '[INFO] BUILD SUCCESS'\n");
         assertThat(told.exitCode()).isZero();
         assertThat(told.text())
-                .containsPattern("\\[  1/2\\] Core +0 s")
-                .containsPattern("\\[  2/2\\] JPA +0 s +2 tests")
+                .contains("[  1/2] Core", "[  2/2] JPA")
+                .containsPattern("Core +12 +0 +0 +0\n")
+                .containsPattern("JPA +150 +0 +0 +2\n")
                 .contains("MySQL: 1 passed, 1 skipped", "SKIPPED 1: no MySQL here", "CPU servers", "slowest classes")
                 .doesNotContain("chatter");
         assertThat(root.resolve("target/build/maven.log")).content().contains("chatter");
@@ -73,10 +74,49 @@ class BuildTest {
     void now_and_then_one_reads_how_far_it_is_and_what_is_downloaded() throws Exception {
         Told told = told(MODULES
                 + "echo '[INFO] Downloaded from central: repo/a/b/1/b-1.jar (12 MB at 3 MB/s)'\n"
-                + "printf 'total\\tbitjang-jpa\\tmysql\\t40\\n' >>\"$journal/a.tsv\"\n"
+                + "printf 'total\\tBitjang JPA\\tmysql\\t40\\n' >>\"$journal/a.tsv\"\n"
                 + test("mysql", "passed", "")
                 + "sleep 3; echo '[INFO] BUILD SUCCESS'\n");
-        assertThat(told.text()).contains("JPA: MySQL 1/40").contains("downloaded 1 files, 12 MB");
+        assertThat(told.text()).contains("MySQL 1/40").contains("downloaded 1 files, 12 MB");
+    }
+
+    @Test
+    void processor_time_of_a_jvm_and_of_its_servers_is_the_modules_that_uses_them() throws Exception {
+        String counting = "i=0; while [ $i -lt 4000000 ]; do i=$((i+1)); done; sleep 3";
+        Told told = told(
+                MODULES
+                        + "sh -c '" + counting + "' '-Dbitjang.module=Bitjang JPA' &\n"
+                        + "server=" + root.resolve("cache/run") + "/build-1-$$-1/postgresql-1; mkdir -p $server\n"
+                        + "printf 'Bitjang Core' >$server.user; echo $!-1 >$server/pid\n"
+                        + test("postgresql", "passed", "")
+                        + "wait\n",
+                "verify",
+                "-Dbitjang.testkit.cache=" + root.resolve("cache"));
+        assertThat(told.text())
+                .containsPattern("Core +0 +0 +[1-9]\\d* +0\n")
+                .containsPattern("JPA +0 +[1-9]\\d* +0 +1\n");
+    }
+
+    @Test
+    void what_the_tests_report_by_is_compiled_before_the_modules_and_only_if_need_be() throws Exception {
+        Path source = root.resolve("checks/reporting/src/main/java/Journal.java");
+        Files.createDirectories(source.getParent());
+        Files.writeString(source, "class Journal {}");
+        Path made = root.resolve("checks/reporting/target/classes/io/bitjang/reporting/Journal.class");
+        String script = "echo \"$@\" >>'" + root.resolve("calls") + "'\n"
+                + "mkdir -p '" + made.getParent() + "'; [ -e '" + made + "' ] || echo >'" + made + "'\n"
+                + "exit 0\n";
+
+        told(script, "-o", "verify", "-pl", ":bitjang-core", "-Dmaven.repo.local=here");
+        told(script, "verify");
+
+        assertThat(root.resolve("calls"))
+                .hasContent("-o -Dmaven.repo.local=here compile -pl :bitjang-test-reporting\n"
+                        + "-o verify -pl :bitjang-core -Dmaven.repo.local=here\nverify\n");
+        Files.delete(made);
+        Told red = told("exit 3\n", "verify");
+        assertThat(red.exitCode()).isEqualTo(3);
+        assertThat(red.text()).contains("FAILED");
     }
 
     @Test
@@ -122,10 +162,8 @@ class BuildTest {
     void whoever_ends_it_ends_maven_too(boolean forcibly) throws Exception {
         Process process = start("echo $$ >\"$journal/../pid\"; echo '[INFO] here'; exec sleep 600\n");
         Path pid = root.resolve("target/build/pid");
-        Path watched = root.resolve("target/build/maven.log");
-        while (!Files.exists(watched)
-                || !Files.exists(pid)
-                || Files.readString(pid).isBlank()) {
+        Path heard = root.resolve("target/build/maven.log");
+        while (!Files.exists(heard) || !Files.readString(heard).contains("here")) {
             TimeUnit.MILLISECONDS.sleep(10);
         }
         ProcessHandle maven =
@@ -140,7 +178,7 @@ class BuildTest {
     }
 
     private static String test(String database, String outcome, String why) {
-        return "printf 'test\\tbitjang-jpa\\t%s\\t%s\\t5\\tio.bitjang.ATest\\ta_promise\\t%s\\n' >>\"$journal/a.tsv\"\n"
+        return "printf 'test\\tBitjang JPA\\t%s\\t%s\\t5\\tio.bitjang.ATest\\ta_promise\\t%s\\n' >>\"$journal/a.tsv\"\n"
                 .formatted(database, outcome, why);
     }
 
