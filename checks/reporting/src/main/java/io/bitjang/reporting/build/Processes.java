@@ -16,13 +16,14 @@ import java.util.stream.Stream;
 
 /**
  * What the processes of the build have used, as Linux tells it; elsewhere, nothing is known. A JVM of the tests names its module on
- * its command line, and the testkit writes down which module uses a server. What a process used in its last seconds, after the last
- * look at it, is in the sum, and with no module.
+ * its command line, and the testkit writes down which module uses a server. What a process used after the last look at it, at most
+ * two seconds, is not counted.
  */
 final class Processes {
 
     private static final double TICKS_PER_SECOND = 100;
     private static final int FIRST_TIME = 11;
+    private static final int LAST_OWN_TIME = 12;
     private static final int LAST_TIME = 14;
     private static final String MODULE = "-Dbitjang.module=";
 
@@ -30,7 +31,7 @@ final class Processes {
     private final Map<Long, TestJvm> testJvms = new HashMap<>();
     private final Map<Long, Long> serverTicks = new HashMap<>();
     private final Map<String, Long> serverTicksOfModules = new HashMap<>();
-    private long jvmTicks;
+    private long mavenTicks;
     private long peakMegabytes;
 
     Processes(Path cache) {
@@ -50,36 +51,30 @@ final class Processes {
     /** A server of the build, and the module that uses it now. */
     private record Server(long pid, String module) {}
 
-    /** One line of the list of processes; the time is with that of children that have ended. */
-    private record Line(long pid, long parent, long ticks) {}
+    /** One line of the list of processes: its own time, and that with the children that have ended. */
+    private record Line(long pid, long parent, long own, long ticks) {}
 
     Usage usage() {
-        return Usage.of(
-                jvmTicks,
-                serverTicksOfModules.values().stream()
-                        .mapToLong(Long::longValue)
-                        .sum());
+        return Usage.of(mavenTicks + ticksOf(testJvms.values().stream()), ticksOf(serverTicksOfModules));
     }
 
     Usage usageOf(String module) {
         return Usage.of(
-                testJvms.values().stream()
-                        .filter(jvm -> jvm.module.equals(module))
-                        .mapToLong(TestJvm::ticks)
-                        .sum(),
+                ticksOf(testJvms.values().stream().filter(jvm -> jvm.module.equals(module))),
                 serverTicksOfModules.getOrDefault(module, 0L));
     }
 
-    /** Maven itself with its compilers: what belongs to no JVM of the tests. */
+    /** Maven itself, in whose JVM the compilers run. */
     Usage usageOfMaven() {
-        return Usage.of(
-                Math.max(
-                        0,
-                        jvmTicks
-                                - testJvms.values().stream()
-                                        .mapToLong(TestJvm::ticks)
-                                        .sum()),
-                0);
+        return Usage.of(mavenTicks, 0);
+    }
+
+    private static long ticksOf(Stream<TestJvm> jvms) {
+        return jvms.mapToLong(TestJvm::ticks).sum();
+    }
+
+    private static long ticksOf(Map<String, Long> modules) {
+        return modules.values().stream().mapToLong(Long::longValue).sum();
     }
 
     /** The memory of all of them together, at its largest; shared pages count once. */
@@ -87,10 +82,29 @@ final class Processes {
         return peakMegabytes;
     }
 
-    /** A process that ends between two looks at the list may be in it twice, as itself and with its parent: the lower sum counts. */
+    /** One that ends while the list is made may be in it twice, as itself and with its parent: the lower of two sums counts. */
     void look(long maven) {
-        // one that has ended takes its time along, until its parent has counted it
-        jvmTicks = Math.max(jvmTicks, Math.min(count(maven), count(maven)));
+        Tree first = new Tree(list());
+        Tree second = new Tree(list());
+        mavenTicks = Math.max(mavenTicks, second.own(maven));
+        Set<Long> inTests = new HashSet<>();
+        for (Line line : first.below(maven)) {
+            TestJvm known = testJvms.get(line.pid);
+            String module = known == null ? moduleOf(line.pid) : known.module;
+            if (inTests.contains(line.parent)) {
+                inTests.add(line.pid);
+            } else if (module != null) {
+                inTests.add(line.pid);
+                long ticks = Math.min(first.ticks(line.pid), second.ticks(line.pid));
+                testJvms.put(line.pid, new TestJvm(module, known == null ? ticks : Math.max(known.ticks, ticks)));
+            }
+        }
+        for (Server server : servers(maven)) {
+            long ticks = Math.min(first.ticks(server.pid), second.ticks(server.pid));
+            long before = serverTicks.getOrDefault(server.pid, 0L);
+            serverTicks.put(server.pid, Math.max(before, ticks));
+            serverTicksOfModules.merge(server.module, Math.max(0, ticks - before), Long::sum);
+        }
     }
 
     /** Takes long, because the kernel walks through all of their pages. */
@@ -104,33 +118,6 @@ final class Processes {
         peakMegabytes = Math.max(peakMegabytes, kilobytes / 1000);
     }
 
-    private long count(long maven) {
-        Tree tree = new Tree(list());
-        List<Line> jvms = tree.below(maven);
-        Set<Long> inTests = new HashSet<>();
-        for (Line line : jvms) {
-            TestJvm known = testJvms.get(line.pid);
-            String module = known == null ? moduleOf(line.pid) : known.module;
-            if (inTests.contains(line.parent)) {
-                inTests.add(line.pid);
-            } else if (module != null) {
-                inTests.add(line.pid);
-                long ticks = ticks(tree.below(line.pid));
-                testJvms.put(line.pid, new TestJvm(module, known == null ? ticks : Math.max(known.ticks, ticks)));
-            }
-        }
-        for (Server server : servers(maven)) {
-            long ticks = ticks(tree.below(server.pid));
-            Long before = serverTicks.put(server.pid, ticks);
-            serverTicksOfModules.merge(server.module, Math.max(0, ticks - (before == null ? 0 : before)), Long::sum);
-        }
-        return ticks(jvms);
-    }
-
-    private static long ticks(List<Line> lines) {
-        return lines.stream().mapToLong(Line::ticks).sum();
-    }
-
     /** The processes, and who has started whom. */
     private static final class Tree {
         private final Map<Long, Line> all = new HashMap<>();
@@ -142,6 +129,15 @@ final class Processes {
                 children.computeIfAbsent(line.parent, parent -> new ArrayList<>())
                         .add(line);
             }
+        }
+
+        long own(long pid) {
+            return all.containsKey(pid) ? all.get(pid).own : 0;
+        }
+
+        /** The time of this process and of all that it has started. */
+        long ticks(long pid) {
+            return below(pid).stream().mapToLong(Line::ticks).sum();
         }
 
         /** This process, and all that it has started. */
@@ -190,14 +186,20 @@ final class Processes {
         try {
             String text = Files.readString(process.resolve("stat"));
             String[] fields = text.substring(text.lastIndexOf(')') + 2).split(" ");
-            long ticks = 0;
-            for (int i = FIRST_TIME; i <= LAST_TIME; i++) {
-                ticks += Long.parseLong(fields[i]);
-            }
-            lines.add(new Line(Long.parseLong(process.getFileName().toString()), Long.parseLong(fields[1]), ticks));
+            lines.add(new Line(
+                    Long.parseLong(process.getFileName().toString()),
+                    Long.parseLong(fields[1]),
+                    sum(fields, LAST_OWN_TIME),
+                    sum(fields, LAST_TIME)));
         } catch (IOException e) {
             // It has ended.
         }
+    }
+
+    private static long sum(String[] fields, int last) {
+        return Arrays.stream(fields, FIRST_TIME, last + 1)
+                .mapToLong(Long::parseLong)
+                .sum();
     }
 
     /** The testkit writes down which ones it starts for the build, and next to the server's folder who uses it. */
