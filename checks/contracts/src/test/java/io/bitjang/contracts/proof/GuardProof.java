@@ -33,14 +33,21 @@ import org.junit.jupiter.params.provider.EnumSource;
 public abstract class GuardProof extends OnAccounts {
 
     private static final int H2_SNAPSHOT = 6;
-    private static final Duration LEASE = Duration.ofSeconds(6);
     private static final int OTHERS = Boolean.getBoolean("bitjang.soak") ? 1000 : 200;
     private static final Duration OTHER_LEASES = Duration.ofSeconds(10);
 
-    /** With what the child guards its transaction. A lease also has a clock of its own; a lock id has the database alone. */
+    /** With what the child guards its transaction, and for how long it takes the lock. */
     enum By {
-        LEASE,
-        LOCK_ID
+        /** Also by a clock of its own: it must still have it when it guards. */
+        LEASE(Duration.ofSeconds(6)),
+        /** By the database alone, where a lock that lapsed, and that nobody took, can be guarded. */
+        LOCK_ID(Duration.ofSeconds(1));
+
+        private final Duration lasting;
+
+        By(Duration lasting) {
+            this.lasting = lasting;
+        }
     }
 
     @ParameterizedTest
@@ -161,7 +168,7 @@ public abstract class GuardProof extends OnAccounts {
                         account.id(),
                         by.name(),
                         String.valueOf(isolation),
-                        String.valueOf(LEASE.toMillis()))
+                        String.valueOf(by.lasting.toMillis()))
                 .start();
     }
 
