@@ -22,8 +22,7 @@ public final class SkewedNode {
     static String tries(TestDatabase database, String kind, String id) {
         try (ChildJvm child = ChildJvm.of(SkewedNode.class)
                 .args(database.jdbcUrl(), database.user(), database.password(), kind, id)
-                // compiling asks the clock all the time, and a wrong one answers slowly
-                .jvmArgs("-Xint")
+                .jvmArgs("-XX:TieredStopAtLevel=1")
                 .faketime("+10m")
                 .start()) {
             return child.readLineStartingWith("it is ", Duration.ofMinutes(2));
