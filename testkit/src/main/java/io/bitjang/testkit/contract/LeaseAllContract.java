@@ -15,6 +15,7 @@ import io.bitjang.spi.LockEvent.Kind;
 import io.bitjang.testkit.CountingDataSource;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -205,7 +206,7 @@ public abstract class LeaseAllContract extends OnObservedLocks {
     void a_group_is_renewed_as_a_whole() throws Exception {
         Lease group = node.leaseAll(abc()).lasting(LIVELY).acquire(Wait.none());
 
-        Crew.eventually("renewed past its time", () -> count(Kind.RENEWED) >= 4L * abc().size());
+        renewedPastItsTime(() -> count(Kind.RENEWED) >= (long) ROUNDS * abc().size(), group);
 
         assertThat(group.state()).isEqualTo(Lease.State.HELD);
         assertThat(abc())
@@ -229,10 +230,10 @@ public abstract class LeaseAllContract extends OnObservedLocks {
 
     @Test
     void the_guard_of_a_group_covers_each_of_its_locks() throws Exception {
-        Lease group = node.leaseAll(abc()).lasting(LIVELY).acquire(Wait.none());
+        Lease group = node.leaseAll(abc()).lasting(Duration.ofMinutes(1)).acquire(Wait.none());
+        past(group);
         Connection mine = transaction();
         group.guard(mine);
-        letExpire(group);
 
         assertThat(abc())
                 .allSatisfy(name ->

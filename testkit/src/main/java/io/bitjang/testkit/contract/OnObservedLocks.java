@@ -2,12 +2,15 @@
 package io.bitjang.testkit.contract;
 
 import io.bitjang.Lease;
+import io.bitjang.LockName;
 import io.bitjang.Locks;
 import io.bitjang.spi.LockEvent;
 import io.bitjang.testkit.CountingDataSource;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -19,6 +22,9 @@ public abstract class OnObservedLocks extends OnLocks {
 
     /** A lease that is renewed every two seconds, and outlives a machine that stands still for a moment. */
     static final Duration LIVELY = Duration.ofSeconds(6);
+
+    /** How many renewals show that they go on: the first moves the lease's end, and the second comes after one. */
+    static final int ROUNDS = Boolean.getBoolean("bitjang.soak") ? 4 : 2;
 
     /** A wait that ends without the lock, and not before a busy machine has found out who has it. */
     static final Duration IN_VAIN = Duration.ofSeconds(3);
@@ -76,6 +82,26 @@ public abstract class OnObservedLocks extends OnLocks {
     /** Returns when such an event has been told. */
     final void untilTold(LockEvent.Kind kind) throws Exception {
         Crew.eventually("told " + kind, () -> count(kind) > 0);
+    }
+
+    /** Returns after {@link #ROUNDS}, and when the table has another end of the lease than before. */
+    final void renewedPastItsTime(Callable<Boolean> rounds, Lease lease) throws Exception {
+        Instant end = end(lease.name());
+        Crew.eventually(
+                "renewed so often, and past its time",
+                () -> rounds.call()
+                        && lease.names().stream().allMatch(name -> end(name).isAfter(end)));
+    }
+
+    private Instant end(LockName name) {
+        return other.admin().find(name).orElseThrow().expiresAt();
+    }
+
+    /** Lets the table alone believe that it has lapsed. */
+    final void past(Lease lease) {
+        for (LockName name : lease.names()) {
+            database.execute("UPDATE bitjang_locks SET expires_at = acquired_at + 1 WHERE id = '" + name.id() + "'");
+        }
     }
 
     /** Lets the holder's process lose it for good, without the process asking for its state. */

@@ -93,6 +93,7 @@ public abstract class PassingOnContract extends OnObservedLocks {
 
         first.close();
         assertThat(vanished.await(20, TimeUnit.SECONDS)).isTrue();
+        past(first);
         try (Lease next = other.lease(name("a")).acquire(PATIENT)) {
             assertThat(fences()).hasSize(13);
             assertThat(next.fence()).isGreaterThan(fences().get(12));

@@ -65,7 +65,7 @@ public abstract class RenewalContract extends OnObservedLocks {
     void many_leases_are_renewed_past_their_time() throws Exception {
         List<Lease> leases = acquire(60, LIVELY);
 
-        Crew.eventually("each renewed four times", () -> allRenewed(leases, 4));
+        renewedPastItsTime(() -> allRenewed(leases, ROUNDS), leases.get(7));
 
         assertThat(leases).allSatisfy(lease -> assertThat(lease.state()).isEqualTo(Lease.State.HELD));
         assertThat(count(Kind.LOST)).isZero();

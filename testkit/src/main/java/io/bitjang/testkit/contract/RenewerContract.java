@@ -163,7 +163,7 @@ public abstract class RenewerContract extends OnObservedLocks {
                 .build());
         Lease lease = mine.lease(name("job")).lasting(LIVELY).acquire(Wait.none());
 
-        Crew.eventually("renewed past its time", () -> heard.get() > 4);
+        renewedPastItsTime(() -> heard.get() > ROUNDS, lease);
 
         assertThat(lease.state()).isEqualTo(Lease.State.HELD);
         lease.close();
