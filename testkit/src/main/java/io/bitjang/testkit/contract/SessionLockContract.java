@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What a session lock does: who gets it, who does not, and how it is given back. */
@@ -198,15 +199,18 @@ public abstract class SessionLockContract extends OnObservedLocks {
     void across_processes_the_deadline_ends_it() throws Exception {
         try (SessionLock.Hold b = other.session(name("b")).acquire(PATIENT)) {
             CountDownLatch held = new CountDownLatch(1);
+            CountDownLatch otherGaveUp = new CountDownLatch(1);
             Crew.Job<Throwable> first = crew.start(() -> node.session(name("a")).call(PATIENT, () -> {
                 held.countDown();
-                // until the other has given up
-                return catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(Duration.ofSeconds(8))));
+                Throwable thrown = catchThrowable(() -> node.session(name("b")).acquire(Wait.upTo(IN_VAIN)));
+                otherGaveUp.await(Crew.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                return thrown;
             }));
             held.await();
 
             assertThatThrownBy(() -> other.session(name("a")).acquire(Wait.upTo(IN_VAIN)))
                     .isInstanceOf(AlreadyLockedException.class);
+            otherGaveUp.countDown();
             assertThat(first.result()).isInstanceOf(AlreadyLockedException.class);
         }
     }
