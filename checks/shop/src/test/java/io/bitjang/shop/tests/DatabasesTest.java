@@ -3,14 +3,8 @@ package io.bitjang.shop.tests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.Locks;
 import io.bitjang.shop.Shop;
-import io.bitjang.shop.orders.Order;
-import io.bitjang.shop.orders.OrderNo;
-import io.bitjang.shop.orders.OrderRepository;
-import io.bitjang.shop.orders.Scene;
-import io.bitjang.shop.orders.ShippingInfo;
 import io.bitjang.shop.start.Database;
 import io.bitjang.shop.start.Options;
 import io.bitjang.shop.start.RunFile;
@@ -36,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The shop on those databases on which no browser looks at it, and on one that goes away. */
+/** The shop on those databases on which no browser looks at it. */
 class DatabasesTest {
     @TempDir
     Path folder;
@@ -91,56 +85,6 @@ class DatabasesTest {
         return TestDatabases.selected().stream()
                 .filter(each -> !each.equals("h2"))
                 .toList();
-    }
-
-    @ParameterizedTest(allowZeroInvocations = true)
-    @MethodSource("servers")
-    void a_database_that_goes_away_in_mid_edit_is_a_page_with_what_was_typed_and_the_save_works_when_it_is_back(
-            String name) throws Exception {
-        TestDatabase database = TestDatabases.byName(name);
-        try (TcpProxy proxy = TcpProxy.to(database);
-                ConfigurableApplicationContext shop = Start.shop(options(
-                        "--url=" + database.through(proxy.port()).jdbcUrl(),
-                        "--user=" + database.user(),
-                        "--password=" + database.password()))) {
-            String order = "8001"; // not one that other tests know
-            shop.getBean(OrderRepository.class)
-                    .save(new Order(new OrderNo(order), Scene.NONE, "customer", new ShippingInfo("Kim", "Seoul", "")));
-            Visitor customer = new Visitor(Start.address(shop), "customer");
-            var form = customer.post("/orders/" + order + "/edit", Map.of());
-            Map<String, String> typed = Map.of(
-                    "lid", Visitor.field(form, "lid"),
-                    "version", Visitor.field(form, "version"),
-                    "receiver", "김민지",
-                    "address", "Jeju",
-                    "message", "typed for an hour");
-            // the shop's own patience is for its start on a busy machine; from here on it only makes the pages late
-            HikariDataSource pool = shop.getBean(HikariDataSource.class);
-            long patience = pool.getConnectionTimeout();
-            pool.setConnectionTimeout(500);
-            proxy.refuse();
-            proxy.disconnect();
-            var refused = customer.post("/orders/" + order, typed);
-            assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
-            assertThat(refused.body()).contains("The database does not answer").contains("typed for an hour");
-            assertThat(refused.body()).doesNotContain("Exception");
-            for (String path : List.of("/orders", "/orders/" + order, "/shipping", "/nodes")) {
-                var answer = customer.get(path);
-                assertThat(answer.statusCode()).as(path).isEqualTo(503);
-                assertThat(answer.body()).contains("The database does not answer");
-            }
-            assertThat(customer.get("/").statusCode()).isEqualTo(200);
-
-            pool.setConnectionTimeout(patience);
-            proxy.resume();
-            var saved = customer.post("/orders/" + order, typed);
-            for (int i = 0; i < 20 && saved.statusCode() == 503; i++) { // the pool has to notice, too
-                TimeUnit.MILLISECONDS.sleep(200);
-                saved = customer.post("/orders/" + order, typed);
-            }
-            assertThat(saved.statusCode()).as(saved.body()).isEqualTo(200);
-            assertThat(saved.body()).contains("Saved.").contains("typed for an hour");
-        }
     }
 
     /** As on a machine where others use the CPU: with two seconds for it, nodes died there before anybody saw them. */

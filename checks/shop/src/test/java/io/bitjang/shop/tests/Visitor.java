@@ -13,6 +13,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -36,6 +37,11 @@ final class Visitor {
 
     HttpResponse<String> get(String path) throws IOException, InterruptedException {
         return http.send(request(path).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** Without waiting for the answer. */
+    CompletableFuture<HttpResponse<String>> begin(String path) {
+        return http.sendAsync(request(path).build(), HttpResponse.BodyHandlers.ofString());
     }
 
     /** The beginning of something that does not end. */
