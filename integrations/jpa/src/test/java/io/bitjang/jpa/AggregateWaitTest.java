@@ -148,7 +148,7 @@ class AggregateWaitTest extends OnJpa {
                 var few = factory(small, java.util.Map.of());
                 AutoCloseable held = holding(taken)) {
             List<String> before = settingsOfAll(small, settings);
-            for (int i = 0; i < 1000; i++) {
+            for (int i = 0; i < (Boolean.getBoolean("bitjang.soak") ? 1000 : 200); i++) {
                 boolean fails = i % 10 == 0;
                 Wait wait = i % 3 == 0 ? Wait.none() : Wait.upTo(Duration.ofMillis(fails ? 1 : 10_000));
                 Throwable failure = catchThrowable(() ->
