@@ -67,8 +67,7 @@ class TransactionalLockManagerTest extends OnSpring {
 
     @Test
     void check_guards_the_transaction_until_its_commit_even_if_the_lock_expires() throws Exception {
-        // long enough to be checked in time on a busy machine
-        LockId id = manager.tryLock(lock.type(), lock.id(), "kim", Duration.ofSeconds(5));
+        LockId id = manager.tryLock(lock.type(), lock.id(), "kim", Duration.ofSeconds(1));
 
         transaction().executeWithoutResult(tx -> {
             manager.checkLock(id);
