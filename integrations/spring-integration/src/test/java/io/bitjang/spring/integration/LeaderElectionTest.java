@@ -23,7 +23,7 @@ import org.springframework.integration.support.locks.LockRegistry;
 class LeaderElectionTest extends OnRegistry {
 
     /** Long enough to be kept by a leader that stands still for seconds. */
-    private static final Duration TTL = Duration.ofSeconds(10);
+    private static final Duration TTL = Duration.ofSeconds(6);
 
     private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
     private LockRegistryLeaderInitiator one;
