@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.jpa;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -38,7 +39,9 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 import org.hibernate.jpa.HibernatePersistenceConfiguration;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -46,7 +49,44 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A test that runs with Hibernate on each database. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("databases")
+@ExtendWith(OnJpa.Units.class)
 abstract class OnJpa {
+
+    /**
+     * Pools, and what Hibernate made of the classes on them: once for all tests of this JVM, because it takes longer than most of
+     * them.
+     */
+    private record Unit(HikariDataSource pool, EntityManagerFactory factory) implements AutoCloseable {
+
+        static Unit on(String name) {
+            HikariDataSource pool = TestDatabases.byName(name).pool(40);
+            // a busy machine takes seconds to open dozens of connections at once
+            pool.getHikariConfigMXBean().setConnectionTimeout(30_000);
+            return new Unit(pool, OnJpa.factory(pool, Map.of()));
+        }
+
+        @Override
+        public void close() {
+            factory.close();
+            pool.close();
+        }
+    }
+
+    /** Hands them to the tests. */
+    static final class Units implements BeforeEachCallback {
+        @Override
+        public void beforeEach(ExtensionContext context) {
+            OnJpa test = (OnJpa) context.getRequiredTestInstance();
+            // of the session: the root's ends with each test class in a JVM that gets them one by one
+            Unit unit = context.getStore(
+                            ExtensionContext.StoreScope.LAUNCHER_SESSION,
+                            ExtensionContext.Namespace.create(OnJpa.class))
+                    .computeIfAbsent(test.name, Unit::on, Unit.class);
+            test.database = TestDatabases.byName(test.name);
+            test.pool = unit.pool;
+            test.factory = unit.factory;
+        }
+    }
 
     private static final AtomicLong NUMBERS = new AtomicLong(1);
     private static final int MEASUREMENTS = 12;
@@ -63,20 +103,14 @@ abstract class OnJpa {
         return TestDatabases.selected();
     }
 
-    @BeforeEach
-    final void start() {
-        database = TestDatabases.byName(name);
-        pool = database.pool(40);
-        // a busy machine takes seconds to open dozens of connections at once
-        pool.getHikariConfigMXBean().setConnectionTimeout(30_000);
-        factory = factory(pool, Map.of());
-    }
-
+    /** What a test leaves open, another might wait for. */
     @AfterEach
-    final void stop() {
+    final void stop() throws InterruptedException {
         threads.shutdownNow();
-        factory.close();
-        pool.close();
+        assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(pool.getHikariPoolMXBean().getActiveConnections())
+                .as("connections in use")
+                .isZero();
     }
 
     /** With settings of its own. */
