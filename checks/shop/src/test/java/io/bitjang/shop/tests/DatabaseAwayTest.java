@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,7 +49,8 @@ class DatabaseAwayTest {
                         // so long the pages wait, and so long may a first connection take on a busy machine
                         "--spring.datasource.hikari.connection-timeout=5000",
                         "--shop.run-file=" + folder.resolve("running.properties")))) {
-            String order = "8001"; // not one that other tests know
+            // not one that other tests know, or an earlier run of this one
+            String order = String.valueOf(ThreadLocalRandom.current().nextInt(100_000, 1_000_000));
             shop.getBean(OrderRepository.class)
                     .save(new Order(new OrderNo(order), Scene.NONE, "customer", new ShippingInfo("Kim", "Seoul", "")));
             Visitor customer = new Visitor(Start.address(shop), "customer");
