@@ -56,7 +56,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     private final LateReleases late;
     private final HeldLeases held = new HeldLeases();
     private final Renewer renewer;
-    private final WaitQueues waiting;
+    final WaitQueues waiting;
     private final WaitsWithoutThread withoutThread;
 
     /** Makes an engine over a database whose tables are there. */

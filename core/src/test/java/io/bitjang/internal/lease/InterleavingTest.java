@@ -4,17 +4,20 @@ package io.bitjang.internal.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.bitjang.Lease;
+import io.bitjang.LockName;
 import io.bitjang.Wait;
 import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.dialect.Dialects;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.HandTicker;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.ThreadWorkers;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
+import java.util.AbstractList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -78,15 +81,19 @@ class InterleavingTest extends OnEngine {
     private final Interrupted ticker = new Interrupted();
 
     private LeaseEngine interruptedEngine() {
+        return engine(ticker);
+    }
+
+    private LeaseEngine engine(Ticker clock) {
         DataSource source = seen.dataSource();
         Dialect dialect = Dialects.detect(source);
         Tables tables = new Tables(null, "bitjang_");
-        Workers mine = new ThreadWorkers(ticker);
+        Workers mine = new ThreadWorkers(clock);
         closing(() -> mine.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         LeaseEngine made = LeaseEngine.over(
-                new Database(source, dialect, ticker),
+                new Database(source, dialect, clock),
                 tables,
-                new SessionStore(ticker, source, source, dialect, tables),
+                new SessionStore(clock, source, source, dialect, tables),
                 new Settings("node", LONG, LONG, false, true),
                 mine,
                 new Events(List.of(events::add)));
@@ -138,5 +145,75 @@ class InterleavingTest extends OnEngine {
 
         end.untilReached();
         eventually("told", () -> "0".equals(column("reserved", JOB)));
+    }
+
+    /** A name; something happens when it is compared with that of the lease that is held here. */
+    private static final class Compared extends AbstractList<LockName> {
+
+        private final List<LockName> names = List.of(JOB);
+        private final AtomicBoolean reached = new AtomicBoolean();
+        private final Runnable happens;
+
+        Compared(Runnable happens) {
+            this.happens = happens;
+        }
+
+        @Override
+        public LockName get(int index) {
+            if (Interrupted.isIn("HeldLeases.holds") && Interrupted.isIn("WaitQueues.enqueue")) {
+                // the first is asked for before the comparison
+                happens();
+            }
+            return names.get(index);
+        }
+
+        private void happens() {
+            boolean compares = Arrays.stream(Thread.currentThread().getStackTrace())
+                    .anyMatch(frame -> frame.getMethodName().equals("equals"));
+            if (compares && reached.compareAndSet(false, true)) {
+                happens.run();
+            }
+        }
+
+        @Override
+        public int size() {
+            return names.size();
+        }
+    }
+
+    @Test
+    void one_who_comes_while_a_lease_of_its_own_process_is_lost_looks_at_the_table_soon() throws Exception {
+        HandTicker still = new HandTicker();
+        LeaseEngine mine = engine(still);
+        LeaseHandle held = (LeaseHandle) new NamedLease(mine, List.of(JOB)).acquire(Wait.none());
+        Compared names = new Compared(() -> {
+            node.admin().forceRelease(JOB, held.fence(), "ops", "why");
+            other.lease(JOB).acquire(Wait.none());
+            held.lose("it was taken");
+            // which is noticed here: somebody else has it, for long
+            untilLookedAt(mine);
+        });
+
+        start(() -> mine.acquire(names, request(), PATIENT));
+
+        eventually("the holder here is looked for", names.reached::get);
+        eventually("it waits no second for a lease that is gone", () -> {
+            WaitQueue queue = mine.waiting.queueFor(List.of(JOB));
+            return queue != null
+                    && queue.looks() > 1
+                    && queue.nextPoll() != Long.MAX_VALUE
+                    && queue.nextPoll() - still.now() < Duration.ofMillis(500).toNanos();
+        });
+    }
+
+    private static void untilLookedAt(LeaseEngine engine) {
+        try {
+            eventually("an attempt was refused", () -> {
+                WaitQueue queue = engine.waiting.queueFor(List.of(JOB));
+                return queue != null && queue.looks() > 0 && queue.nextPoll() != Long.MAX_VALUE;
+            });
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

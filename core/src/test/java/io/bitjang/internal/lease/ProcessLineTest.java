@@ -8,12 +8,16 @@ import io.bitjang.internal.dialect.Dialects;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Deadline;
+import io.bitjang.internal.time.HandTicker;
 import io.bitjang.internal.time.Ticker;
+import io.bitjang.internal.work.ThreadWorkers;
+import io.bitjang.internal.work.Workers;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
@@ -132,6 +136,46 @@ class ProcessLineTest extends OnEngine {
                 new Silent());
         lineOf.set(line);
         closing(() -> line.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+
+        line.want(FIRST);
+
+        assertThat(turn.await(20, TimeUnit.SECONDS)).as("its turn has come").isTrue();
+        assertThat(told.get()).as("it was told that it stands in line").isTrue();
+    }
+
+    /** It closes its connection, and still counts as running: whoever comes then starts no other. */
+    @Test
+    void one_who_comes_while_the_thread_of_the_line_ends_stands_in_line() throws Exception {
+        HandTicker ticker = new HandTicker();
+        DataSource source = seen.dataSource();
+        Workers mine = new ThreadWorkers(ticker);
+        closing(() -> mine.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+        CountDownLatch turn = new CountDownLatch(1);
+        AtomicBoolean stood = new AtomicBoolean();
+        ProcessLine line = new ProcessLine(
+                mine,
+                new SessionStore(ticker, source, source, Dialects.detect(source), new Tables(null, "bitjang_")),
+                new Nobody() {
+                    @Override
+                    public boolean waitFor(LockName name) {
+                        stood.set(true);
+                        return !name.equals(JOB) && turn.getCount() > 0;
+                    }
+
+                    @Override
+                    public void goFirst(LockName name) {
+                        turn.countDown();
+                    }
+                },
+                new Silent());
+        closing(() -> line.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+        AtomicReference<Boolean> told = new AtomicReference<>();
+        seen.onClose(() -> {
+            if (isTheGates(Thread.currentThread()) && stood.get() && !line.keepsOrder(FIRST)) {
+                seen.onClose(() -> {});
+                told.set(line.want(NEXT));
+            }
+        });
 
         line.want(FIRST);
 
