@@ -325,4 +325,16 @@ class ClosingTest extends OnH2 {
 
         assertThat(other.lease("job").tryAcquire()).isPresent();
     }
+
+    @Test
+    void closing_says_in_the_log_which_locks_it_has_left_to_end_by_themselves() {
+        Locks brief = closing(builder().closeTimeout(Duration.ofMillis(300)).build());
+        brief.lease("left").acquire(Wait.none());
+        down();
+        LogLines log = closing(new LogLines());
+
+        brief.close();
+
+        assertThat(log.lines()).anyMatch(line -> line.contains("1 locks") && line.contains("left"));
+    }
 }

@@ -60,7 +60,8 @@ class SelfWaitTest extends OnH2 {
     }
 
     @Test
-    void lease_that_another_thread_may_close_is_waited_for() throws Exception {
+    void lease_that_another_thread_may_close_is_waited_for_with_a_warning() throws Exception {
+        LogLines log = closing(new LogLines());
         Job<Lease> waits = start(() -> {
             Lease own = node.lease(JOB).acquire(Wait.none());
             start(() -> {
@@ -73,6 +74,7 @@ class SelfWaitTest extends OnH2 {
         });
 
         assertThat(waits.result().isHeld()).isTrue();
+        assertThat(log.lines()).anyMatch(line -> line.contains("waits for job") && line.contains("itself"));
     }
 
     @Test

@@ -4,15 +4,30 @@ package io.bitjang.internal.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.bitjang.Lease;
+import io.bitjang.LockName;
+import io.bitjang.ObservedSource;
 import io.bitjang.OnH2;
 import io.bitjang.Wait;
 import io.bitjang.admin.LockFilter;
+import io.bitjang.internal.dialect.Dialects;
+import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.GrantKey;
+import io.bitjang.internal.sql.LockStore;
+import io.bitjang.internal.sql.Plan;
+import io.bitjang.internal.sql.Tables;
+import io.bitjang.internal.time.HandTicker;
+import io.bitjang.internal.time.Ticker;
+import io.bitjang.internal.work.ThreadWorkers;
+import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What could not be given back at once costs little, however much it is. */
@@ -78,5 +93,75 @@ class LateReleasesTest extends OnH2 {
         }
 
         assertThat(inside).hasValue(1);
+    }
+
+    /** Rounds are run by the test alone. */
+    private record ByHand(Database database) implements Driver {
+
+        @Override
+        public <R extends @Nullable Object> R run(Plan<R> plan) {
+            return database.run(plan);
+        }
+
+        @Override
+        public void start(Plan<?> plan) {}
+
+        @Override
+        public boolean start(String thread, Plan<?> plan) {
+            return false;
+        }
+
+        /** Returns how many statements it took. */
+        int round(LateReleases late, ObservedSource seen) {
+            seen.reset();
+            run(late.tryAll());
+            return seen.statements().size();
+        }
+    }
+
+    private final HandTicker ticker = new HandTicker();
+
+    private ByHand byHand() {
+        DataSource source = seen.dataSource();
+        return new ByHand(new Database(source, Dialects.detect(source), ticker));
+    }
+
+    private LateReleases releases(ByHand driver) {
+        Workers workers = new ThreadWorkers(ticker);
+        closing(() -> workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+        LockStore store =
+                new LockStore(driver.database.dialect(), new Tables(null, "bitjang_"), ticker, GrantKey::newSecret);
+        return new LateReleases(driver, store, workers, freed -> {});
+    }
+
+    private static void add(LateReleases late, int number) {
+        late.add(List.of(LockName.of("job")), "secret" + number, Limits.micros(Duration.ofDays(3_650)));
+    }
+
+    @Test
+    void grant_that_may_last_for_years_is_tried_for_an_hour_at_most() {
+        ByHand driver = byHand();
+        LateReleases late = releases(driver);
+        add(late, 1);
+
+        ticker.pass(Duration.ofMinutes(59));
+        assertThat(driver.round(late, seen)).isOne();
+        ticker.pass(Duration.ofMinutes(2));
+        assertThat(driver.round(late, seen)).as("the last time").isOne();
+
+        assertThat(driver.round(late, seen)).isZero();
+    }
+
+    @Test
+    void no_more_grants_are_remembered_than_ten_thousand() {
+        ByHand driver = byHand();
+        LateReleases late = releases(driver);
+
+        for (int i = 0; i < 10_500; i++) {
+            add(late, i);
+        }
+
+        // a thousand each
+        assertThat(driver.round(late, seen)).isEqualTo(10);
     }
 }
