@@ -10,13 +10,18 @@ import org.jspecify.annotations.Nullable;
 /** Tells the listeners, and the log for operators. What they throw is logged and reaches nobody. Thread-safe. */
 public final class Events {
 
-    private static final System.Logger EVENTS = System.getLogger("io.bitjang.events");
-
     private final List<LockListener> listeners;
+    private final System.Logger log;
 
     /** Makes an instance that tells these listeners. */
     public Events(List<LockListener> listeners) {
+        this(listeners, System.getLogger("io.bitjang.events"));
+    }
+
+    /** Makes an instance that logs there. */
+    Events(List<LockListener> listeners, System.Logger log) {
         this.listeners = List.copyOf(listeners);
+        this.log = log;
     }
 
     /** Tells the listeners and the log of an event, once for each of the names. */
@@ -29,15 +34,15 @@ public final class Events {
         for (LockName name : names) {
             LockEvent event = new LockEvent(kind, name, fence, owner, detail);
             if (logged) {
-                tell(each -> EVENTS.log(System.Logger.Level.DEBUG, each.toString()), event);
+                tell(each -> log.log(System.Logger.Level.DEBUG, each.toString()), event);
             }
             listeners.forEach(listener -> tell(listener, event));
         }
     }
 
-    private static boolean isLogged() {
+    private boolean isLogged() {
         try {
-            return EVENTS.isLoggable(System.Logger.Level.DEBUG);
+            return log.isLoggable(System.Logger.Level.DEBUG);
         } catch (Throwable e) {
             // whatever a logger throws goes no further, as in Log
             return false;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.bitjang.LockName;
 import io.bitjang.spi.LockEvent;
 import io.bitjang.spi.LockEvent.Kind;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -113,5 +114,18 @@ class EventsTest {
         }
 
         assertThat(heard).extracting(LockEvent::kind).containsExactly(Kind.RELEASED);
+    }
+
+    @Test
+    void log_that_fails_to_say_whether_it_is_wanted_keeps_nobody_from_hearing() {
+        System.Logger failing = (System.Logger) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {System.Logger.class}, (proxy, method, arguments) -> {
+                    throw new LinkageError("the log's own trouble with " + method.getName());
+                });
+
+        new Events(List.of(heard::add), failing).tell(Kind.RELEASED, List.of(JOB), 1, "kim", null);
+        new Events(List.of(), failing).tell(Kind.RELEASED, List.of(JOB), 1, "kim", null);
+
+        assertThat(heard).hasSize(1);
     }
 }
