@@ -24,7 +24,8 @@ public interface SessionLock {
      * Waits for it: those of one process in the order of their arrival.
      *
      * @throws AlreadyLockedException if someone else has it until the end of the wait
-     * @throws LockDeadlockException if the holder waits, in this process, for a lock that this thread holds
+     * @throws LockDeadlockException if this thread has it already, or the holder waits, in this process, for a lock that this
+     *     thread holds
      * @throws LockingFailException if the database fails until the end of the wait, or such locks can't be trusted on it
      * @throws LockException if the thread is interrupted (its interrupt flag stays set), or too many locks are held
      * @throws NoLockException if it was granted and lost at once
