@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.bitjang.internal.time.Ticker;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -24,8 +26,12 @@ class WorkersTest {
     /** How many more threads may be started, but for the one that keeps the time. */
     private final AtomicInteger allowed = new AtomicInteger();
 
+    /** Whether the thread that keeps the time may be started. */
+    private volatile boolean timed = true;
+
     private final Function<String, ThreadFactory> limited = name -> task -> {
-        if (!name.contains("timer") && allowed.getAndUpdate(left -> Math.max(0, left - 1)) == 0) {
+        boolean timer = name.contains("timer");
+        if (timer && !timed || !timer && allowed.getAndUpdate(left -> Math.max(0, left - 1)) == 0) {
             throw new OutOfMemoryError("unable to create native thread");
         }
         Thread thread = new Thread(task, name);
@@ -126,5 +132,37 @@ class WorkersTest {
         assertCalled(some);
 
         assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofMillis(18));
+    }
+
+    /** A promise that somebody waits for is completed, even if that comes too late for a thread. */
+    @Test
+    void what_must_not_be_dropped_runs_on_the_calling_thread_when_everything_is_closed() {
+        List<Thread> ran = new ArrayList<>();
+        workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(1)));
+
+        workers.aside(() -> ran.add(Thread.currentThread()));
+        workers.execute(() -> ran.add(Thread.currentThread()));
+        workers.callBack(() -> ran.add(Thread.currentThread()));
+        assertThat(ran).isEmpty();
+        workers.complete(() -> {
+            ran.add(Thread.currentThread());
+            throw new AssertionError("what follows a promise may fail");
+        });
+
+        assertThat(ran).containsExactly(Thread.currentThread());
+    }
+
+    /** The end of a lease is kept by such an alarm: whoever sets it must not get the error, nor lose the alarm. */
+    @Test
+    void alarm_without_a_thread_that_keeps_the_time_throws_nothing_and_rings_when_there_is_one() throws Exception {
+        CountDownLatch rings = new CountDownLatch(2);
+        timed = false;
+
+        workers.after(0, rings::countDown);
+        assertThat(rings.getCount()).isEqualTo(2);
+        timed = true;
+        workers.after(0, rings::countDown);
+
+        assertCalled(rings);
     }
 }
