@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.params.provider.Arguments;
@@ -59,6 +60,9 @@ final class HostileSettings implements ArgumentsProvider {
             parameters("prepareThreshold=0&binaryTransfer=false&stringtype=unspecified&adaptiveFetch=true"),
             parameters("defaultRowFetchSize=1&reWriteBatchedInserts=true&hideUnprivilegedObjects=true"),
             parameters("currentSchema=public&readOnlyMode=always&logUnclosedConnections=true"));
+
+    /** The second for a mode that is no more. */
+    private static final Set<Integer> NO_SUCH_MODE = Set.of(1231, 3899);
 
     /** For MySQL and MariaDB; each mode of the server is added to them. */
     private static final List<HostileSetting> MYSQL_FAMILY = List.of(
@@ -199,7 +203,9 @@ final class HostileSettings implements ArgumentsProvider {
                 try {
                     statement.execute("SET SESSION sql_mode = " + (1L << bit));
                 } catch (SQLException e) {
-                    // 1231, or 3899 for a mode that is no more
+                    if (!NO_SUCH_MODE.contains(e.getErrorCode())) {
+                        throw e;
+                    }
                     continue;
                 }
                 try (ResultSet row = statement.executeQuery("SELECT @@sql_mode")) {
