@@ -17,6 +17,7 @@ import io.bitjang.admin.LockCounts;
 import io.bitjang.admin.LockFilter;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -161,9 +162,10 @@ final class HostileBattery {
     }
 
     /** What one has taken lasts as long for everybody. */
-    private void clock() {
+    private void clock() throws SQLException {
         LockId here = one.manager().tryLock("clock", "here", "kim", MINUTE);
         LockId there = honest.manager().tryLock("clock", "there", "kim", MINUTE);
+        assertThat(states("clock")).containsExactly("held", "held");
         for (Locks each : List.of(one, two, honest)) {
             assertThat(each.manager().checkLock(here).remaining()).isBetween(Duration.ofSeconds(1), MINUTE);
             assertThat(each.manager().checkLock(there).remaining()).isBetween(Duration.ofSeconds(1), MINUTE);
@@ -172,6 +174,22 @@ final class HostileBattery {
         }
         one.manager().releaseLock(there);
         honest.manager().releaseLock(here);
+    }
+
+    /** As the view shows them, which was made under the setting, too. */
+    private List<String> states(String type) throws SQLException {
+        try (Connection connection = plain.getConnection();
+                PreparedStatement statement =
+                        connection.prepareStatement("SELECT state FROM " + table + "_view WHERE type = ?")) {
+            statement.setString(1, type);
+            List<String> states = new ArrayList<>();
+            try (ResultSet rows = statement.executeQuery()) {
+                while (rows.next()) {
+                    states.add(rows.getString(1));
+                }
+            }
+            return states;
+        }
     }
 
     private void reenter() throws SQLException {

@@ -33,6 +33,12 @@ final class HostileSettings implements ArgumentsProvider {
             pool(true, "TRANSACTION_SERIALIZABLE"),
             pool(false, "TRANSACTION_SERIALIZABLE"));
 
+    /** A clock that an administrator, or a test, has put before the server's: an hour ahead. */
+    private static final String OTHER_CLOCK =
+            "DO $$ BEGIN PERFORM pg_advisory_xact_lock(7117); CREATE SCHEMA IF NOT EXISTS hostile;"
+                    + " CREATE OR REPLACE FUNCTION hostile.clock_timestamp() RETURNS timestamptz LANGUAGE sql"
+                    + " AS $f$ SELECT pg_catalog.clock_timestamp() + interval '1 hour' $f$; END $$";
+
     private static final List<HostileSetting> POSTGRESQL = List.of(
             session("SET standard_conforming_strings = off", "SET backslash_quote = on", "SET array_nulls = off"),
             session("SET transform_null_equals = on"),
@@ -50,6 +56,7 @@ final class HostileSettings implements ArgumentsProvider {
             session("SET default_transaction_deferrable = on", "SET synchronous_commit = local"),
             session("SET synchronous_commit = off").refused("synchronous_commit"),
             session("SET search_path = public, pg_catalog"),
+            session(OTHER_CLOCK, "SET search_path = public, hostile, pg_catalog"),
             session("SET default_transaction_read_only = on").refused("read-only"),
             session("SET search_path = nowhere").refused("could not be created"),
             parameters("preferQueryMode=simple"),
@@ -251,6 +258,9 @@ final class HostileSettings implements ArgumentsProvider {
             statement.execute("DROP VIEW IF EXISTS " + prefix + "locks_view");
             for (String table : List.of("locks", "audit", "schema_version", "sessions")) {
                 statement.execute("DROP TABLE IF EXISTS " + prefix + table);
+            }
+            if (connection.getMetaData().getDatabaseProductName().equals("PostgreSQL")) {
+                statement.execute("DROP SCHEMA IF EXISTS hostile CASCADE");
             }
         }
     }

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS bitjang_audit (
 CREATE OR REPLACE VIEW bitjang_locks_view AS
 SELECT type, id, owner, fence, note,
        CASE WHEN lock_id IS NULL THEN 'free'
-            WHEN expires_at > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint THEN 'held'
+            WHEN expires_at > (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint THEN 'held'
             ELSE 'expired' END AS state,
        to_timestamp(acquired_at / 1000000.0) AS acquired_at,
        to_timestamp(expires_at / 1000000.0) AS expires_at,
