@@ -32,6 +32,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +85,8 @@ public final class Locks implements AutoCloseable {
     private final List<Workers> workers;
 
     private final Duration closeTimeout;
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final CountDownLatch closed = new CountDownLatch(1);
 
     private Locks(LeaseEngine engine, SessionEngine sessions, List<Workers> workers, Duration closeTimeout) {
         this.engine = engine;
@@ -152,11 +156,23 @@ public final class Locks implements AutoCloseable {
     /**
      * Gives back all leases and session locks, fails those who wait, ends the threads. Offline locks and locks by owner stay. A database
      * that does not answer is waited for {@linkplain Builder#closeTimeout for two seconds}; the log then names the leases that are left to
-     * expire.
+     * expire. Whoever closes it while another does waits for that one, as long at most.
      */
     @Override
     public void close() {
         Deadline end = Ticker.SYSTEM.in(closeTimeout);
+        if (!closing.compareAndSet(false, true)) {
+            end.await(closed);
+            return;
+        }
+        try {
+            close(end);
+        } finally {
+            closed.countDown();
+        }
+    }
+
+    private void close(Deadline end) {
         CompletableFuture<Void> sessionsClosed = sessions.close(end);
         engine.close(end);
         sessionsClosed.join();

@@ -44,6 +44,52 @@ class ClosingTest extends OnH2 {
     }
 
     @Test
+    void who_closes_it_while_another_does_returns_when_leases_are_given_back() throws Exception {
+        Locks mine = closing(builder().closeTimeout(LONG).build());
+        mine.lease("job").acquire(Wait.none());
+
+        closedTwiceAtOnce(mine);
+
+        assertThat(other.lease("job").tryAcquire()).isPresent();
+    }
+
+    @Test
+    void who_closes_it_while_another_does_returns_when_session_locks_are_given_back() throws Exception {
+        Locks mine = closing(builder().closeTimeout(LONG).build());
+        mine.session("job").acquire(Wait.none());
+
+        closedTwiceAtOnce(mine);
+
+        assertThat(other.session("job").tryAcquire()).isPresent();
+    }
+
+    /** Returns when the second has done, which came while the first was at it. */
+    private void closedTwiceAtOnce(Locks locks) throws Exception {
+        Gate gate = gate();
+        seen.before(sql -> closingGate(gate));
+        seen.onClose(() -> closingGate(gate));
+        start(() -> closed(locks));
+        gate.untilReached();
+        Job<String> second = start(() -> closed(locks)).untilItIsIn("Deadline.await");
+        gate.close();
+
+        assertThat(second.result()).isEqualTo("closed");
+    }
+
+    /** Stops those who give back, but not the threads for whose end every closer waits. */
+    private static void closingGate(Gate gate) {
+        String thread = Thread.currentThread().getName();
+        if (thread.startsWith("bitjang-closing") || thread.startsWith("bitjang-aside")) {
+            gate.pass();
+        }
+    }
+
+    private static String closed(Locks locks) {
+        locks.close();
+        return "closed";
+    }
+
+    @Test
     void closing_takes_its_time_out_at_most_however_many_leases_there_are() {
         Locks brief = closing(builder().closeTimeout(Duration.ofMillis(300)).build());
         for (int i = 0; i < 20; i++) {

@@ -25,7 +25,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +55,7 @@ public final class SessionEngine {
     /** Sessions that are gone, and whose connections are about to be cut. */
     private final Set<SessionLink> dying = ConcurrentHashMap.newKeySet();
 
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean closed;
 
     /** Makes an engine over the connections that are set aside for session locks. */
     public SessionEngine(SessionStore store, SessionSettings settings, Workers workers, Events events) {
@@ -75,7 +74,7 @@ public final class SessionEngine {
     }
 
     void requireOpen() {
-        if (closed.get()) {
+        if (closed) {
             throw new IllegalStateException("This Locks is closed");
         }
     }
@@ -140,7 +139,7 @@ public final class SessionEngine {
         } else {
             waiter.refused(null);
         }
-        if (closed.get()) {
+        if (closed) {
             waiter.fail(closing());
         }
         try {
@@ -159,7 +158,7 @@ public final class SessionEngine {
         @Nullable Grant grant = null;
         Duration pause = POLL;
         try {
-            if (!line.isEmpty() && !closed.get()) {
+            if (!line.isEmpty() && !closed) {
                 grant = attempt(name);
                 if (grant == null) {
                     line.forEach(waiter -> waiter.refused(null));
@@ -176,8 +175,8 @@ public final class SessionEngine {
         } catch (LockException e) {
             line.forEach(waiter -> waiter.fail(e));
         } catch (RuntimeException e) {
-            line.forEach(waiter -> waiter.fail(
-                    closed.get() ? closing() : new LockException(name, name + " could not be taken: " + e, e)));
+            line.forEach(waiter ->
+                    waiter.fail(closed ? closing() : new LockException(name, name + " could not be taken: " + e, e)));
         }
         if (grant == null) {
             tryAgain(name, pause);
@@ -281,7 +280,7 @@ public final class SessionEngine {
     private void granted(Holding holding, Kind kind) {
         tell(kind, holding.name, null);
         watch.begin();
-        if (closed.get() && holding.end()) {
+        if (closed && holding.end()) {
             giveBack(holding.name, holding.grant);
         }
     }
@@ -298,7 +297,7 @@ public final class SessionEngine {
             tell(Kind.HANDED_OVER, next.name, null);
             return;
         }
-        if (!giveBack(holding.name, holding.grant) && !closed.get()) {
+        if (!giveBack(holding.name, holding.grant) && !closed) {
             throw new NoLockException(
                     holding.name,
                     holding.name + " was lost: its session died, which was noticed when it was given back",
@@ -354,13 +353,11 @@ public final class SessionEngine {
     }
 
     /**
-     * Gives back all locks, fails those who wait, closes the connections; what does not answer by the given end is cut. A
+     * Once: gives back all locks, fails those who wait, closes the connections; what does not answer by the given end is cut. A
      * connection that can't even be cut is left to itself soon after.
      */
     public CompletableFuture<Void> close(Deadline end) {
-        if (!closed.compareAndSet(false, true)) {
-            return CompletableFuture.completedFuture(null);
-        }
+        closed = true;
         turns.everybody().forEach(waiter -> waiter.fail(closing()));
         links.close();
         List<CompletableFuture<Void>> closing = new ArrayList<>();
