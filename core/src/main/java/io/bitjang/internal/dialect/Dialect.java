@@ -82,7 +82,7 @@ public interface Dialect {
     String writeListed(String table, String condition, String assignments);
 
     /** Writes down the update of {@link #writeListed} that releases; those who wait for one of the locks are notified, if they can be. */
-    default String releaseListed(String table, String condition, String assignments, String channel) {
+    default String releaseListed(String table, String condition, String assignments) {
         return writeListed(table, condition, assignments);
     }
 
@@ -162,6 +162,11 @@ public interface Dialect {
     /** An expression, true always, that bounds how long this statement waits for a row. */
     default String boundedWait() {
         return "1 = 1";
+    }
+
+    /** Returns the query for the name of the channel on which notifications about this table come; empty where there are none. */
+    default String channel(String table) {
+        return "";
     }
 
     /** The driver's class through which notifications are received; empty where there are none. */

@@ -114,10 +114,20 @@ final class PostgresDialect implements Dialect {
     /** Writes the answer. CASE is lazy: without a flag it does not notify, which would serialise the whole server's commits. */
     private static String answer(RowUpdate change, String row) {
         String answer = "\nRETURNING %1$s.%2$s * 8 + %1$s.flags".formatted(row, change.answer);
-        return change.channel.isEmpty()
-                ? answer
-                : answer + ", CASE WHEN " + row + ".flags <> 0 THEN pg_notify('" + change.channel
-                        + "', char_length(:type) || ':' || :type || :id)::text END";
+        return change.notifies
+                ? answer + ", CASE WHEN " + row + ".flags <> 0 THEN pg_notify(" + channelOf(change.table)
+                        + ", char_length(:type) || ':' || :type || :id)::text END"
+                : answer;
+    }
+
+    /** The channel of those who wait for locks in a table: by its number, however they spell its name. */
+    private static String channelOf(String table) {
+        return "'bitjang_' || '" + table + "'::regclass::oid";
+    }
+
+    @Override
+    public String channel(String table) {
+        return "SELECT " + channelOf(table);
     }
 
     /**
@@ -153,10 +163,10 @@ final class PostgresDialect implements Dialect {
 
     /** Notifies by a condition on the rows that were found and locked, which is true always. */
     @Override
-    public String releaseListed(String table, String condition, String assignments, String channel) {
+    public String releaseListed(String table, String condition, String assignments) {
         return writeListed(table, condition, assignments).replace("l.id, r.micros", "l.id, l.wanted")
-                + " AND CASE WHEN r.wanted <> 0 THEN pg_notify('" + channel
-                + "', char_length(r.type) || ':' || r.type || r.id)::text IS NOT NULL ELSE TRUE END";
+                + " AND CASE WHEN r.wanted <> 0 THEN pg_notify(" + channelOf(table)
+                + ", char_length(r.type) || ':' || r.type || r.id)::text IS NOT NULL ELSE TRUE END";
     }
 
     @Override

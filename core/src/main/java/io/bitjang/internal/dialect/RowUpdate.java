@@ -33,7 +33,7 @@ public final class RowUpdate {
     final Map<String, String> assignments;
     final String answer;
     final String flags;
-    final String channel;
+    final boolean notifies;
 
     private RowUpdate(Builder builder, String answer, String flags) {
         this.table = builder.table;
@@ -42,7 +42,7 @@ public final class RowUpdate {
         this.assignments = new LinkedHashMap<>(builder.assignments);
         this.answer = answer;
         this.flags = flags;
-        this.channel = builder.channel;
+        this.notifies = builder.notifies;
     }
 
     /** Begins a change of rows that meet the condition. */
@@ -86,7 +86,7 @@ public final class RowUpdate {
         private final Lock lock;
         private final String condition;
         private final Map<String, String> assignments = new LinkedHashMap<>();
-        private String channel = "";
+        private boolean notifies;
 
         private Builder(String table, Lock lock, String condition) {
             this.table = table;
@@ -100,9 +100,9 @@ public final class RowUpdate {
             return this;
         }
 
-        /** Notifies those who wait on this channel, where the database can, if the answer has a flag. */
-        public Builder notifying(String name) {
-            this.channel = name;
+        /** Notifies those who wait, where the database can, if the answer has a flag. */
+        public Builder notifying() {
+            this.notifies = true;
             return this;
         }
 

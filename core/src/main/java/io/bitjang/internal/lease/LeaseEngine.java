@@ -71,7 +71,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
         Instance instance = new Instance(new WorkerDriver(database, workers), store, workers, events, new Lifetime());
         return new LeaseEngine(instance, store.guard(database), settings, sleepers -> {
             WakeUps notifications =
-                    new Notifications(workers, database, tables.channel(), settings.notifications(), sleepers);
+                    new Notifications(workers, database, tables.locks(), settings.notifications(), sleepers);
             return settings.notifications() && sessions.shares()
                     ? new ProcessLine(workers, sessions, sleepers, notifications)
                     : notifications;

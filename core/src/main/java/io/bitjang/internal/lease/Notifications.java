@@ -34,18 +34,18 @@ final class Notifications implements WakeUps {
     private final Workers workers;
     private final Ticker ticker;
     private final Database database;
-    private final String channel;
+    private final String table;
     private final Sleepers sleepers;
     private final AtomicReference<State> state;
     private volatile Deadline retry;
     private volatile @Nullable Thread thread;
 
-    Notifications(Workers workers, Database database, String channel, boolean enabled, Sleepers sleepers) {
+    Notifications(Workers workers, Database database, String table, boolean enabled, Sleepers sleepers) {
         this.workers = workers;
         this.ticker = workers.ticker();
         this.retry = ticker.in(Duration.ZERO);
         this.database = database;
-        this.channel = channel;
+        this.table = table;
         this.sleepers = sleepers;
         boolean possible = enabled && !database.dialect().notificationDriver().isEmpty();
         this.state = new AtomicReference<>(possible ? State.OFF : State.CLOSED);
@@ -82,7 +82,7 @@ final class Notifications implements WakeUps {
     }
 
     private void listen() {
-        try (Channel open = database.listen(channel)) {
+        try (Channel open = database.listen(table)) {
             state.compareAndSet(State.STARTING, State.LISTENING);
             Deadline end = ticker.in(LINGER);
             while (state.get() == State.LISTENING && (sleepers.areThere() || !end.passed())) {

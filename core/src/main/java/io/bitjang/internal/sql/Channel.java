@@ -5,6 +5,7 @@ import io.bitjang.LockName;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
@@ -24,10 +25,9 @@ public final class Channel implements AutoCloseable {
     private final Method getNotifications;
     private final Method getParameter;
 
-    /** Begins to listen on the connection. */
-    Channel(Connection connection, String driver, String name) throws SQLException {
+    /** Begins to listen on the connection, on the channel whose name the query tells. */
+    Channel(Connection connection, String driver, String query) throws SQLException {
         this.connection = connection;
-        this.name = name;
         try {
             Class<?> type = Class.forName(
                     driver, true, connection.getMetaData().getClass().getClassLoader());
@@ -42,6 +42,11 @@ public final class Channel implements AutoCloseable {
         this.autoCommit = connection.getAutoCommit();
         if (!autoCommit) {
             connection.setAutoCommit(true);
+        }
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(query)) {
+            row.next();
+            this.name = row.getString(1);
         }
         execute("LISTEN");
     }

@@ -33,11 +33,11 @@ public final class Database implements Runner {
         return dialect;
     }
 
-    /** Listens for notifications on a connection of its own, which the caller closes. */
-    public Channel listen(String channel) {
+    /** Listens for notifications about this table on a connection of its own, which the caller closes. */
+    public Channel listen(String table) {
         Connection connection = open();
         try {
-            return new Channel(connection, dialect.notificationDriver(), channel);
+            return new Channel(connection, dialect.notificationDriver(), dialect.channel(table));
         } catch (Throwable e) {
             quietly("Closing a connection", connection::close);
             throw failure(e);

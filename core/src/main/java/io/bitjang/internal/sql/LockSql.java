@@ -95,8 +95,7 @@ final class LockSql {
         releaseListed = Sql.parse(dialect.releaseListed(
                 locks,
                 "l.reentered <> l.fence" + dialect.needNotBeOnDisk(),
-                target("lock_id") + " = NULL, " + target("expires_at") + " = " + now + ", " + target("wanted") + " = 0",
-                tables.channel()));
+                target("lock_id") + " = NULL, " + target("expires_at") + " = " + now + ", " + target("wanted") + " = 0"));
         String byName = "SELECT " + columns("l") + " FROM " + locks + " l WHERE l.type = :type AND l.id = :id";
         read = Sql.parse(byName);
         readListed = Sql.parse(dialect.readListed(locks, columns("l")));
@@ -180,7 +179,7 @@ final class LockSql {
 
     private RowUpdate.Builder free(String condition, Lock lock) {
         return RowUpdate.of(locks, lock, condition)
-                .notifying(tables.channel())
+                .notifying()
                 .set("lock_id", "NULL")
                 .set("expires_at", now)
                 .set("taken_from", "NULL")

@@ -14,8 +14,6 @@ public record Tables(@Nullable String schema, String prefix) {
 
     private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,39}");
 
-    private static final int MAX_CHANNEL = 63;
-
     /** Checks both identifiers. */
     public Tables {
         requireIdentifier("table prefix", prefix);
@@ -42,14 +40,6 @@ public record Tables(@Nullable String schema, String prefix) {
     /** The table of session locks, where the database has none of its own. */
     public String sessions() {
         return qualified("sessions");
-    }
-
-    /** The channel of PostgreSQL's notifications: one for each table of locks. */
-    public String channel() {
-        String name = (schema == null ? "" : schema + "_") + prefix + "locks";
-        return name.length() <= MAX_CHANNEL
-                ? name
-                : name.substring(0, MAX_CHANNEL - 9) + "_" + Integer.toHexString(name.hashCode());
     }
 
     private String qualified(String name) {

@@ -17,19 +17,6 @@ class TablesTest {
     }
 
     @Test
-    void every_table_of_locks_has_a_channel_of_its_own_that_postgresql_accepts() {
-        String longest = "x".repeat(39);
-        List<String> channels = List.of(
-                new Tables(null, "bitjang_").channel(),
-                new Tables("app", "bitjang_").channel(),
-                new Tables(longest + "a", longest + "a").channel(),
-                new Tables(longest + "a", longest + "b").channel(),
-                new Tables(longest + "b", longest + "a").channel());
-
-        assertThat(channels).doesNotHaveDuplicates().allMatch(channel -> channel.length() <= 63);
-    }
-
-    @Test
     void what_is_no_identifier_is_refused_and_named() {
         for (String text : List.of("", "1a", "a b", "a;b", "a'b", "é", "a.b", "x".repeat(41), "a\n")) {
             assertThatExceptionOfType(IllegalArgumentException.class)

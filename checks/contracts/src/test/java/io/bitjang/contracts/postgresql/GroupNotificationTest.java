@@ -28,7 +28,7 @@ class GroupNotificationTest extends OnLocks {
         LockName quiet = LockName.of(name("quiet"));
         try (Connection connection = database.dataSource().getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("LISTEN bitjang_locks");
+            statement.execute("DO $$ BEGIN EXECUTE 'LISTEN bitjang_' || 'bitjang_locks'::regclass::oid; END $$");
             Lease group = locks.leaseAll(List.of(wanted, quiet)).acquire(Wait.none());
             database.execute("UPDATE bitjang_locks SET wanted = 7 WHERE id = '" + wanted.id() + "'");
 
