@@ -106,6 +106,23 @@ class GroupTest extends OnH2 {
     }
 
     @Test
+    void group_of_which_one_lock_was_forced_away_says_so_when_it_is_closed() {
+        for (LockName forced : List.of(A, B)) {
+            Lease group = node.leaseAll("a", "b").acquire(Wait.none());
+            assertThat(other.admin().forceRelease(forced, group.fence(), "ops", "it hangs"))
+                    .isTrue();
+
+            assertThatThrownBy(group::close)
+                    .isInstanceOfSatisfying(
+                            NoLockException.class,
+                            e -> assertThat(e.takenAwayBy()).contains("ops: it hangs"))
+                    .hasMessageContaining("it was taken away by ops: it hangs");
+
+            assertThat(other.leaseAll("a", "b").acquire(PATIENT)).satisfies(Lease::close);
+        }
+    }
+
+    @Test
     void each_is_told_by_itself_and_taken_over_where_it_had_expired() throws Exception {
         other.lease("a").acquire(Wait.none());
         expire(A);

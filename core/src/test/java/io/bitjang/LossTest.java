@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.Lease.State;
 import io.bitjang.spi.LockEvent.Kind;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +16,8 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** Loss is told: by state, by exception and by callback, and not twice. */
@@ -48,6 +51,36 @@ class LossTest extends OnH2 {
                 .hasValueSatisfying(why -> assertThat(why).contains("it hangs"));
         assertThatCode(lease::close).doesNotThrowAnyException();
         assertThat(told(Kind.LOST)).isEqualTo(1);
+    }
+
+    @Test
+    void who_took_it_away_is_told_with_every_exception() throws Exception {
+        Consumer<ThrowingCallable> saysSo = call -> assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        NoLockException.class, e -> assertThat(e.takenAwayBy()).contains("ops: it hangs"));
+        Lease renewed = takenAway();
+        saysSo.accept(renewed::renew);
+        saysSo.accept(renewed::renew);
+        saysSo.accept(takenAway()::close);
+        Lease guarded = takenAway();
+        Connection transaction = transaction();
+        saysSo.accept(() -> guarded.guard(transaction));
+        saysSo.accept(() -> guarded.guard(transaction));
+        Lease here = lease();
+        node.admin().forceRelease(JOB, here.fence(), "ops", "it hangs");
+        saysSo.accept(here::close);
+    }
+
+    @Test
+    void lease_that_was_taken_over_says_by_whom_and_nobody_took_it_away() {
+        Lease lease = lease();
+        LockData seenNow = node.admin().find(JOB).orElseThrow();
+        node.manager().takeOver(seenNow, "lee", LONG, null, "urgent");
+
+        assertThatThrownBy(lease::close)
+                .isInstanceOfSatisfying(
+                        NoLockException.class, e -> assertThat(e.takenAwayBy()).isEmpty())
+                .hasMessageContaining("lee");
     }
 
     @Test

@@ -12,6 +12,9 @@ import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -29,12 +32,11 @@ final class HeldRow {
      *
      * @param answer the update's number, if it was made
      * @param gone why the lock is not held any more, if so; if neither, the row stayed locked
-     * @param row the row that tells it, if there is one
      */
-    record Result(
-            OptionalLong answer,
-            @Nullable String gone,
-            @Nullable LockRow row) {}
+    record Result(OptionalLong answer, @Nullable String gone) {}
+
+    private static final String TAKEN_AWAY = "it was taken away by ";
+    private static final String RELEASED = "it was released";
 
     private final Ticker ticker;
     private final LockStore store;
@@ -56,19 +58,19 @@ final class HeldRow {
     private Plan<Result> attempt(GrantKey key, boolean lapsedToo, Deadline budget, Plan<OptionalLong> update) {
         return update.ifFailed(HeldRow::lockedAsNothing)
                 .then(answer -> answer.isPresent()
-                        ? Plan.of(new Result(answer, null, null))
+                        ? Plan.of(new Result(answer, null))
                         : store.read(key.name()).then(row -> {
                             @Nullable String gone = whyGone(row.orElse(null), key);
                             boolean lapsed = row.isPresent() && row.get().isOf(key.secret());
                             if (gone != null && !(lapsedToo && lapsed)) {
-                                return Plan.of(new Result(answer, gone, row.orElse(null)));
+                                return Plan.of(new Result(answer, gone));
                             }
                             return budget.passed()
-                                    ? Plan.of(new Result(answer, null, null))
+                                    ? Plan.of(new Result(answer, null))
                                     : new Plan.Pause(4)
                                             .then(paused -> paused
                                                     ? attempt(key, lapsedToo, budget, update)
-                                                    : Plan.of(new Result(answer, null, null)));
+                                                    : Plan.of(new Result(answer, null)));
                         }));
     }
 
@@ -76,15 +78,28 @@ final class HeldRow {
     Plan<Long> change(GrantKey key, String what, boolean lapsedToo, Plan<OptionalLong> update) {
         return attempt(key, lapsedToo, BUDGET, update).map(result -> {
             if (result.gone != null) {
-                throw notHeld(key, result.gone, result.row);
+                throw notHeld(key, result.gone, "");
             }
             return result.answer.orElseThrow(() -> stayedLocked(key, what));
         });
     }
 
-    static NoLockException notHeld(GrantKey key, String why, @Nullable LockRow row) {
-        String message = key.name() + " is not held any more (fence " + key.fence() + "): " + why;
-        return new NoLockException(key.name(), message, row == null ? null : row.takenAwayFrom(key), null);
+    /** Makes the exception that tells the holder why the lock is not held, and what follows from that. */
+    static NoLockException notHeld(GrantKey key, String why, String consequence) {
+        String message = key.name() + " is not held any more (fence " + key.fence() + "): " + why + consequence;
+        String by = why.startsWith(TAKEN_AWAY) ? why.substring(TAKEN_AWAY.length()) : null;
+        return new NoLockException(key.name(), message, by, null);
+    }
+
+    /** Says that an operator took the lock away. */
+    static String takenAwayBy(String who) {
+        return TAKEN_AWAY + who;
+    }
+
+    /** Returns the reason that tells most: who took the lock away, or else anything but that it was released. */
+    static String mostTelling(List<String> reasons) {
+        return Collections.max(
+                reasons, Comparator.comparing(why -> why.startsWith(TAKEN_AWAY) ? 2 : why.equals(RELEASED) ? 0 : 1));
     }
 
     static LockingFailException stayedLocked(GrantKey key, String what) {
@@ -101,7 +116,7 @@ final class HeldRow {
             return row.held() ? null : "it expired";
         }
         if (row.covers(key.fence())) {
-            return row.forced() != null ? "it was taken away by " + row.forced() : "it was released";
+            return row.forced() != null ? takenAwayBy(row.forced()) : RELEASED;
         }
         return row.held() ? "it was taken by " + row.owner() + " (fence " + row.fence() + ")" : "another had it since";
     }

@@ -203,8 +203,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
             } catch (StaleSnapshotException e) {
                 throw e;
             } catch (NoLockException e) {
-                lease.lose(
-                        e.takenAwayBy().map("it was taken away by "::concat).orElse("the guard found that it is gone"));
+                lease.lose(e.takenAwayBy().map(HeldRow::takenAwayBy).orElse("the guard found that it is gone"));
                 lease.holderIsTold();
                 throw e;
             }
@@ -248,7 +247,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     void takenAway(LockName name, long fence, String reason) {
         LeaseHandle lease = held.of(name);
         if (lease != null && lease.fence() == fence) {
-            lease.lose("it was taken away by " + reason);
+            lease.lose(reason);
         }
         wake(List.of(name));
     }

@@ -352,7 +352,7 @@ final class LeaseHandle implements Lease {
     /** Makes the exception that tells the holder why the lease is not held, and what follows from that. */
     NoLockException notHeld(String consequence) {
         String why = state.tell() == State.RELEASED ? "it was given back" : String.valueOf(state.tellWhyLost());
-        return HeldRow.notHeld(key, why + consequence, null);
+        return HeldRow.notHeld(key, why, consequence);
     }
 
     private void requireActive() {

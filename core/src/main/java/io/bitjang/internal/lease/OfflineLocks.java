@@ -95,7 +95,7 @@ public final class OfflineLocks implements LockManager {
             answer = engine.run(engine.attempts.takeOver(name, seen.fence(), request));
         }
         engine.events.tell(Kind.TAKEN_OVER, List.of(name), answer.fence(), owner, why);
-        engine.takenAway(name, seen.fence(), owner + ": " + why);
+        engine.takenAway(name, seen.fence(), "it was taken over by " + owner + ": " + why);
         if (engine.settings().audit()) {
             engine.run(engine.trail.audit(name, answer.fence(), why));
         }

@@ -101,7 +101,7 @@ public final class Operator implements LockAdmin {
             engine.ticker.pause(name, 20);
         }
         events(Kind.FORCE_RELEASED, name, expectedFence, who + ": " + why);
-        engine.takenAway(name, expectedFence, who + ": " + why);
+        engine.takenAway(name, expectedFence, HeldRow.takenAwayBy(who + ": " + why));
         return true;
     }
 

@@ -17,9 +17,9 @@ import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Log;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -128,7 +128,7 @@ final class Releases {
                 .last(result -> {
                     // after an answer that never came, "gone" is what was wanted
                     if (result.gone() != null && !unknown.get()) {
-                        throw HeldRow.notHeld(key, result.gone(), result.row());
+                        throw HeldRow.notHeld(key, result.gone(), "");
                     }
                     if (result.gone() == null && result.answer().isEmpty()) {
                         throw HeldRow.stayedLocked(key, "released");
@@ -221,17 +221,20 @@ final class Releases {
 
     private Plan<@Nullable Void> giveBack(LeaseHandle lease) {
         Plan<Integer> together = lease.names().size() > 1 ? releaseTogether(lease) : Plan.of(0);
-        return together.then(count ->
-                        count == lease.names().size() ? Plan.of(false) : releaseEach(lease, new AtomicInteger(count)))
+        return together.then(count -> count == lease.names().size() ? Plan.of(false) : releaseEach(lease, count))
                 .last(othersWait -> {
                     released(lease);
                     waiting.freed(lease.names(), othersWait);
                 });
     }
 
-    /** Releases the locks one by one, of which so many were freed together before; returns whether another process waits. */
-    private Plan<Boolean> releaseEach(LeaseHandle lease, AtomicInteger freed) {
+    /**
+     * Releases the locks one by one, of which so many were freed together before; returns whether another process waits. Those that
+     * were freed before are gone as well: another may have them by now. If more are gone, the lease was lost.
+     */
+    private Plan<Boolean> releaseEach(LeaseHandle lease, int freed) {
         AtomicBoolean othersWait = new AtomicBoolean();
+        List<String> gone = new ArrayList<>();
         return Plan.all(
                         lease.names(),
                         name -> heldRow.attempt(
@@ -242,11 +245,14 @@ final class Releases {
                                                 store.release(name, lease.key().secret(), waiting.waitFor(name))))
                                 .map(result -> {
                                     othersWait.compareAndSet(false, ClaimResult.wanted(result.answer()));
-                                    // one of those that were freed together: another may have it by now
-                                    boolean before = result.gone() != null && freed.getAndDecrement() > 0;
-                                    return before || ended(lease, name, result);
+                                    return result.gone() != null ? gone.add(result.gone()) : ended(lease, name, result);
                                 }))
-                .map(all -> othersWait.get());
+                .map(all -> {
+                    if (gone.size() > freed) {
+                        throw lease.loseAtRelease(HeldRow.mostTelling(gone));
+                    }
+                    return othersWait.get();
+                });
     }
 
     /** Releases the locks in one statement, and returns how many: a locked row is skipped, or fails it as a whole. */
