@@ -37,6 +37,18 @@ class GrantTest extends OnH2 {
     }
 
     @Test
+    void attempt_without_a_thread_says_who_has_it() {
+        kim();
+
+        assertThatThrownBy(() -> other.lease(ORDER)
+                        .acquireAsync(Wait.none())
+                        .toCompletableFuture()
+                        .get(20, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(AlreadyLockedException.class)
+                .hasMessageContaining("kim");
+    }
+
+    @Test
     void expired_lock_is_taken_by_the_next_owner() throws Exception {
         LockId first = other.manager().tryLock("order", "42", "kim", LONG);
         expire(ORDER);

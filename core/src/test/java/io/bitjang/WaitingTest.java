@@ -164,6 +164,22 @@ class WaitingTest extends OnH2 {
     }
 
     @Test
+    void brief_wait_in_vain_says_who_had_it_in_the_same_process() throws Exception {
+        node.lease(JOB).owner("kim").acquire(Wait.none());
+
+        eventually("a wait was long enough to find out", () -> {
+            try {
+                node.lease(JOB).acquire(Wait.upTo(Duration.ofMillis(600)));
+                return false;
+            } catch (AlreadyLockedException e) {
+                return e.holder().filter(holder -> "kim".equals(holder.owner())).isPresent();
+            } catch (LockingFailException e) {
+                return false;
+            }
+        });
+    }
+
+    @Test
     void deadline_is_kept_though_the_database_hangs() throws Exception {
         Gate gate = gate();
         seen.before(sql -> gate.pass());

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.lease;
 
+import io.bitjang.LockData;
 import io.bitjang.LockName;
 import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.GrantKey;
+import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Clocks;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Tries for locks, and makes leases of what was granted. Thread-safe. */
 final class Grants {
@@ -49,6 +52,24 @@ final class Grants {
                             }
                             return null;
                         }));
+    }
+
+    /**
+     * Finds out who has the locks of a refused attempt; null if that is not known, or they are several: which of them is taken is not
+     * told. Where the attempt itself could not tell it, or has waited for the row and tells what was there before, a second read may.
+     */
+    Plan<@Nullable LockData> holder(List<LockName> names, ClaimResult refused) {
+        if (names.size() > 1) {
+            return Plan.of(null);
+        }
+        LockRow row = refused.holder();
+        return row != null && row.held()
+                ? Plan.of(row.toData())
+                : attempts.repeatable(
+                                names.get(0),
+                                "could not be read",
+                                instance.store().read(names.get(0)))
+                        .map(read -> read.map(LockRow::toData).orElse(null));
     }
 
     /** Tries once to take the locks as a lease. */

@@ -2,7 +2,6 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.Lease;
-import io.bitjang.LockData;
 import io.bitjang.LockDeadlockException;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
@@ -10,7 +9,6 @@ import io.bitjang.NoLockException;
 import io.bitjang.StaleSnapshotException;
 import io.bitjang.Wait;
 import io.bitjang.admin.LocalLock;
-import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
@@ -115,19 +113,6 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     @Override
     public void requireOpen() {
         instance.lifetime().requireOpen();
-    }
-
-    /**
-     * Finds the holder of a lock that was refused: where the attempt itself could not tell it, or has waited for the row and tells
-     * what was there before, a second read may.
-     */
-    @Nullable
-    LockData holder(LockName name, ClaimResult refused) {
-        LockRow row = refused.holder();
-        if (row == null || !row.held()) {
-            row = read(name).orElse(null);
-        }
-        return row == null ? null : row.toData();
     }
 
     Optional<LockRow> read(LockName name) {

@@ -4,7 +4,6 @@ package io.bitjang.internal.lease;
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
 import io.bitjang.LeaseLock;
-import io.bitjang.LockData;
 import io.bitjang.LockName;
 import io.bitjang.Locks;
 import io.bitjang.Wait;
@@ -91,9 +90,8 @@ public final class NamedLease implements LeaseLock {
         }
         Attempts.Outcome outcome = engine.run(engine.grants.attempt(names, request, 0));
         if (!outcome.answer().granted()) {
-            // which lock of several is taken is not told
-            LockData holder = names.size() > 1 ? null : engine.holder(names.get(0), outcome.answer());
-            throw new AlreadyLockedException(names.get(0), holder, "");
+            throw new AlreadyLockedException(
+                    names.get(0), engine.run(engine.grants.holder(names, outcome.answer())), "");
         }
         return engine.run(engine.grants.granted(names, request, outcome)).heldByThisThread();
     }

@@ -58,7 +58,7 @@ public final class OfflineLocks implements LockManager {
         ClaimResult answer =
                 engine.run(engine.grants.attempt(List.of(name), request, 0)).answer();
         if (!answer.granted()) {
-            throw new AlreadyLockedException(name, engine.holder(name, answer), "");
+            throw new AlreadyLockedException(name, engine.run(engine.grants.holder(List.of(name), answer)), "");
         }
         return lockId(name, answer);
     }

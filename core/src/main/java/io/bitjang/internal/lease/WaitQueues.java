@@ -77,9 +77,11 @@ final class WaitQueues implements WakeUps.Sleepers {
             queues.remove(waiter.names(), queue);
             queue = queues.computeIfAbsent(waiter.names(), this::newQueue);
         }
+        queue.waiters().stream().findFirst().ifPresent(waiter::learnFrom);
         if (held.holds(waiter.names())) {
             waiter.refused(null);
-            queue.lookAgain(Long.MAX_VALUE, LOCAL_HOLDER_POLL, 0);
+            // in time for one who waits briefly to learn who has it
+            queue.lookAgain(waiter.deadline().remainingNanos() / 2, LOCAL_HOLDER_POLL, 0);
             if (!held.holds(waiter.names())) {
                 // freed meanwhile, perhaps to another process: that may have been known here, and was overwritten
                 queue.lookAgain(Long.MAX_VALUE, 0, 0);
@@ -92,8 +94,6 @@ final class WaitQueues implements WakeUps.Sleepers {
             } else {
                 attempt(queue);
             }
-        } else {
-            queue.waiters().stream().findFirst().ifPresent(waiter::learnFrom);
         }
         // this instance may have been closed while the waiter came
         if (instance.lifetime().hasEnded()) {

@@ -75,16 +75,14 @@ final class WaitsWithoutThread {
     }
 
     private Plan<@Nullable Void> attemptOnce(LeaseWaiter waiter) {
-        return grants.tryAcquire(waiter.names(), waiter.request)
-                .then(lease -> {
-                    waiter.refused(null);
-                    if (lease.isEmpty()) {
-                        waiter.fail(waiter.timedOut());
-                    } else if (!waiter.serve(lease.get())) {
-                        return lease.get().closingUnwanted();
-                    }
-                    return Plan.DONE;
-                })
+        return grants.attempt(waiter.names(), waiter.request, 0)
+                .then(outcome -> outcome.answer().granted()
+                        ? grants.granted(waiter.names(), waiter.request, outcome)
+                                .then(lease -> waiter.serve(lease) ? Plan.DONE : lease.closingUnwanted())
+                        : grants.holder(waiter.names(), outcome.answer()).last(holder -> {
+                            waiter.refused(holder);
+                            waiter.fail(waiter.timedOut());
+                        }))
                 .ended((done, e) -> {
                     LockName name = waiter.names().get(0);
                     if (e != null) {

@@ -77,10 +77,10 @@ public class Waiter<T> {
 
     /** Learns what one who has waited for longer was told. */
     public final void learnFrom(Waiter<T> other) {
+        LockException last = other.failure;
         if (other.answered) {
             refused(other.holder);
         }
-        LockException last = other.failure;
         if (last != null) {
             failed(last);
         }
