@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -120,6 +121,28 @@ class GroupTest extends OnH2 {
 
             assertThat(other.leaseAll("a", "b").acquire(PATIENT)).satisfies(Lease::close);
         }
+    }
+
+    @Test
+    void busy_group_stands_back_for_another_process_that_wants_a_part_of_it() throws Exception {
+        LeaseLock group = node.leaseAll("a", "b");
+        Lease lease = group.acquire(PATIENT);
+        set("wanted = 7", B);
+        lease.close();
+        lease = group.acquire(PATIENT);
+        long acquired = System.nanoTime();
+        eventually("held for more than a moment", () -> System.nanoTime() - acquired > 60_000_000);
+        long freed = System.nanoTime();
+        lease.close();
+
+        group.acquire(PATIENT).close();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - freed))
+                .as("longer than another's poll")
+                .isGreaterThan(Duration.ofMillis(62));
+        assertThat(column("wanted", B))
+                .as("one who does not mark it again has left")
+                .isEqualTo("0");
     }
 
     @Test

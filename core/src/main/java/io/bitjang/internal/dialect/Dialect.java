@@ -109,7 +109,8 @@ public interface Dialect {
 
     /**
      * Takes so many locks together: changes all rows or none; or, if it {@link #insertsAll}, inserts or changes all rows, and
-     * fails as a whole if one is held.
+     * fails as a whole if one is held. A mark of another process is reported and turned negative, and removed by the next such
+     * statement: a release of several rows leaves the marks, so that the next holder knows of them, and they must not stay.
      */
     String takeAll(String table, int names);
 

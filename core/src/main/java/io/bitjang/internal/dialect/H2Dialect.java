@@ -126,7 +126,8 @@ final class H2Dialect implements Dialect {
     @Override
     public String takeAll(String table, int names) {
         return """
-            SELECT MAX(l.fence * 8 + CASE WHEN l.taken_from IS NOT NULL THEN 4 ELSE 0 END) FROM FINAL TABLE (
+            SELECT MAX(l.fence) * 8 + MAX(CASE WHEN l.taken_from IS NOT NULL THEN 4 ELSE 0 END)
+                 + MAX(CASE WHEN l.wanted <> 0 THEN 2 ELSE 0 END) FROM FINAL TABLE (
               MERGE INTO %1$s l USING (
                 SELECT c.type, c.id, COUNT(*) OVER () AS n, MAX(c.fence) OVER () AS fence FROM (
                   SELECT l.type, l.id, l.fence + l.reserved AS fence FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
@@ -135,6 +136,7 @@ final class H2Dialect implements Dialect {
               WHEN MATCHED THEN UPDATE SET
                 lock_id = :lockId, owner = :owner, fence = GREATEST(g.fence + 1, %3$s), reserved = 0, acquired_at = %3$s,
                 expires_at = %3$s + :duration, note = :note, forced = NULL,
+                wanted = CASE WHEN l.wanted = :me OR l.wanted < 0 THEN 0 ELSE -l.wanted END,
                 taken_from = CASE WHEN l.lock_id IS NOT NULL THEN l.owner END) l
             HAVING COUNT(*) > 0""".formatted(table, listedRows(), NOW, names);
     }

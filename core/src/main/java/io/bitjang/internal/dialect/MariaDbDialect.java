@@ -94,10 +94,10 @@ final class MariaDbDialect extends MySqlFamily {
             ON DUPLICATE KEY UPDATE
                 fence = IF(lock_id IS NULL OR expires_at <= %2$s, GREATEST(fence + reserved + 1, %2$s),
                            fence + 9223372036854775807),
-                reserved = 0,
+                reserved = 0, wanted = IF(wanted = :me OR wanted < 0, 0, -wanted),
                 taken_from = IF(lock_id IS NULL, NULL, owner), forced = NULL,
                 acquired_at = VALUES(acquired_at), lock_id = VALUES(lock_id), owner = VALUES(owner),
                 note = VALUES(note), expires_at = VALUES(expires_at)
-            RETURNING fence * 8 + IF(taken_from IS NULL, 0, 4)""".formatted(table, NOW, values);
+            RETURNING fence * 8 + IF(taken_from IS NULL, 0, 4) + IF(wanted = 0, 0, 2)""".formatted(table, NOW, values);
     }
 }

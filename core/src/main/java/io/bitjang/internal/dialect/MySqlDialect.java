@@ -68,13 +68,15 @@ final class MySqlDialect extends MySqlFamily {
     public String takeAll(String table, int names) {
         return """
             UPDATE /*+ NO_MERGE(c) */ (
-              SELECT t.type, t.id, t.lock_id, t.owner, COUNT(*) OVER () AS n, MAX(t.fence + t.reserved) OVER () AS fence,
-                     MAX(CASE WHEN t.lock_id IS NOT NULL THEN 4 ELSE 0 END) OVER () AS flags
+              SELECT t.type, t.id, t.lock_id, t.owner, t.wanted, COUNT(*) OVER () AS n, MAX(t.fence + t.reserved) OVER () AS fence,
+                     MAX(CASE WHEN t.lock_id IS NOT NULL THEN 4 ELSE 0 END) OVER ()
+                     + MAX(CASE WHEN t.wanted > 0 AND t.wanted <> :me THEN 2 ELSE 0 END) OVER () AS flags
                 FROM %2$s STRAIGHT_JOIN %1$s t FORCE INDEX (PRIMARY) ON t.type = r.type AND t.id = r.id
                WHERE t.lock_id IS NULL OR t.expires_at <= %3$s ORDER BY t.type, t.id FOR UPDATE OF t SKIP LOCKED) c
               STRAIGHT_JOIN %1$s l FORCE INDEX (PRIMARY) ON l.type = c.type AND l.id = c.id AND c.n = %4$d SET
                 l.lock_id = :lockId, l.owner = :owner, l.acquired_at = %3$s, l.expires_at = %5$s + :duration,
                 l.fence = LAST_INSERT_ID(GREATEST(c.fence + 1, %3$s) * 8 + c.flags) DIV 8, l.note = :note, l.forced = NULL, l.reserved = 0,
+                l.wanted = CASE WHEN c.wanted = :me OR c.wanted < 0 THEN 0 ELSE -c.wanted END,
                 l.taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END""".formatted(table, listedRows(), NOW, names, CHECKED_NOW);
     }
 }

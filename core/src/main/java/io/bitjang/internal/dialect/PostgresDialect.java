@@ -218,9 +218,11 @@ final class PostgresDialect implements Dialect {
               SELECT l.* FROM %2$s JOIN %1$s l ON l.type = r.type AND l.id = r.id
               WHERE l.lock_id IS NULL OR l.expires_at <= %3$s ORDER BY l.type, l.id FOR UPDATE OF l SKIP LOCKED),
             g AS (SELECT count(*) AS n, greatest(max(fence + reserved) + 1, %3$s) AS fence,
-                         max(CASE WHEN lock_id IS NOT NULL THEN 4 ELSE 0 END) AS flags FROM c)
+                         max(CASE WHEN lock_id IS NOT NULL THEN 4 ELSE 0 END)
+                         + max(CASE WHEN wanted > 0 AND wanted <> :me THEN 2 ELSE 0 END) AS flags FROM c)
             UPDATE %1$s l SET lock_id = :lockId, owner = :owner, fence = g.fence, reserved = 0, acquired_at = %3$s,
                 expires_at = %3$s + :duration, note = :note, forced = NULL,
+                wanted = CASE WHEN c.wanted = :me OR c.wanted < 0 THEN 0 ELSE -c.wanted END,
                 taken_from = CASE WHEN c.lock_id IS NOT NULL THEN c.owner END
               FROM c, g WHERE l.type = c.type AND l.id = c.id AND g.n = %4$d
             RETURNING l.fence * 8 + g.flags""".formatted(table, listedRows(), NOW, names);

@@ -95,7 +95,8 @@ final class LockSql {
         releaseListed = Sql.parse(dialect.releaseListed(
                 locks,
                 "l.reentered <> l.fence" + dialect.needNotBeOnDisk(),
-                target("lock_id") + " = NULL, " + target("expires_at") + " = " + now + ", " + target("wanted") + " = 0"));
+                // who wants them stays there: the next holder gets to know
+                target("lock_id") + " = NULL, " + target("expires_at") + " = " + now));
         String byName = "SELECT " + columns("l") + " FROM " + locks + " l WHERE l.type = :type AND l.id = :id";
         read = Sql.parse(byName);
         readListed = Sql.parse(dialect.readListed(locks, columns("l")));

@@ -34,7 +34,6 @@ abstract class SimGroups extends SimRows {
             tx.rings.put(names(p).get(i), row.wanted != 0);
             row.lockId = null;
             row.expiresAt = clock;
-            row.wanted = 0;
         });
     }
 
@@ -106,8 +105,9 @@ abstract class SimGroups extends SimRows {
                         + 1,
                 clock);
         boolean over = locked.values().stream().anyMatch(row -> row.lockId != null);
+        boolean wanted = locked.values().stream().anyMatch(row -> marked(row, p) != 0);
         locked.forEach((name, row) -> grantInGroup(tx, p, name, row, fence));
-        return OptionalLong.of(encode(fence, over ? 4 : 0));
+        return OptionalLong.of(encode(fence, (over ? 4 : 0) + (wanted ? 2 : 0)));
     }
 
     /** Takes or inserts each row with a fence of its own; all or none. */
@@ -125,7 +125,8 @@ abstract class SimGroups extends SimRows {
         for (int i = 0; i < rows.size(); i++) {
             Row row = rows.get(i);
             grantInGroup(tx, p, names.get(i), row, Math.max(row.fence + row.reserved + 1, clock));
-            answer.add(encode(Math.max(row.fence + row.reserved + 1, clock), row.lockId != null ? 4 : 0));
+            int flags = (row.lockId != null ? 4 : 0) + (marked(row, p) != 0 ? 2 : 0);
+            answer.add(encode(Math.max(row.fence + row.reserved + 1, clock), flags));
         }
         return answer;
     }
@@ -141,5 +142,11 @@ abstract class SimGroups extends SimRows {
         changed.expiresAt = clock + number(p, "duration");
         changed.note = text(p, "note");
         changed.forced = null;
+        changed.wanted = marked(row, p);
+    }
+
+    /** What becomes of another process's mark when a group is granted. */
+    private static long marked(Row row, Params p) {
+        return row.wanted == number(p, "me") || row.wanted < 0 ? 0 : -row.wanted;
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.AlreadyLockedException;
 import io.bitjang.Lease;
+import io.bitjang.LeaseLock;
 import io.bitjang.LockData;
 import io.bitjang.LockName;
 import io.bitjang.Locks;
@@ -347,5 +348,28 @@ public abstract class LeaseAllContract extends OnObservedLocks {
             assertThat(other.lease(most.get(499)).tryAcquire()).isEmpty();
         }
         other.leaseAll(most).acquire(Wait.none()).close();
+    }
+
+    @Test
+    void a_busy_group_stands_back_for_another_process_that_wants_a_part_of_it() throws Exception {
+        LockName wanted = lockName("b");
+        LeaseLock group = locks.leaseAll(List.of(lockName("a"), wanted));
+        Lease lease = group.acquire(Wait.upTo(Crew.PATIENCE));
+        database.execute("UPDATE bitjang_locks SET wanted = 7 WHERE id = '" + wanted.id() + "'");
+        lease.close();
+        lease = group.acquire(Wait.upTo(Crew.PATIENCE));
+        long acquired = System.nanoTime();
+        Crew.eventually("held for more than a moment", () -> System.nanoTime() - acquired > 60_000_000);
+        long freed = System.nanoTime();
+        lease.close();
+
+        group.acquire(Wait.upTo(Crew.PATIENCE)).close();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - freed))
+                .as("longer than another's poll")
+                .isGreaterThan(Duration.ofMillis(62));
+        assertThat(locks.admin().find(wanted).orElseThrow().wanted())
+                .as("one who does not mark it again has left")
+                .isFalse();
     }
 }
