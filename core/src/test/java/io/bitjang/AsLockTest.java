@@ -37,6 +37,17 @@ class AsLockTest extends OnH2 {
     }
 
     @Test
+    void unlock_says_that_the_lock_was_given_back_by_the_closing() {
+        Lock mine = node.lease("mine").asLock();
+        mine.lock();
+        node.close();
+
+        assertThatThrownBy(mine::unlock)
+                .isInstanceOf(ConcurrentModificationException.class)
+                .hasMessageContaining("given back when its Locks was closed");
+    }
+
+    @Test
     void unlock_says_that_the_lock_was_lost_although_another_thread_has_it_now() throws Exception {
         Gate end = gate();
         Job<Boolean> next = start(() -> {

@@ -111,8 +111,7 @@ final class ThreadLock implements Lock {
             lost = true;
         }
         if (lost) {
-            throw new ConcurrentModificationException(name + " was lost before unlock: "
-                    + mine.lease.lostBecause().orElse("it expired"));
+            throw new ConcurrentModificationException(name + " was lost before unlock: " + whyLost(mine.lease));
         }
     }
 
@@ -147,14 +146,15 @@ final class ThreadLock implements Lock {
             return false;
         }
         if (!mine.lease.isHeld()) {
-            throw new NoLockException(
-                    name,
-                    name + " was lost by its outer lock: "
-                            + mine.lease.lostBecause().orElse("it expired"),
-                    null);
+            throw new NoLockException(name, name + " was lost by its outer lock: " + whyLost(mine.lease), null);
         }
         holds.put(Thread.currentThread(), new Hold(mine.lease, mine.count + 1));
         return true;
+    }
+
+    /** Says why a lease that this lock has not given back is not held. */
+    private static String whyLost(Lease lease) {
+        return lease.lostBecause().orElse("it was given back when its Locks was closed");
     }
 
     private void begin(Lease lease) {
