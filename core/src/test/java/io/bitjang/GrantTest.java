@@ -291,6 +291,21 @@ class GrantTest extends OnH2 {
     }
 
     @Test
+    void take_over_from_a_process_that_has_not_said_which_of_its_threads_has_it_says_so() throws Exception {
+        Lease lease = node.lease(ORDER).acquire(Wait.none());
+        set("reserved = 1000", ORDER);
+        LockData seenNow = other.admin().find(ORDER).orElseThrow();
+
+        assertThatThrownBy(() -> other.manager().takeOver(seenNow, "lee", LONG, null, "urgent"))
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("passes from thread to thread")
+                .hasMessageContaining("forceRelease")
+                .hasMessageNotContaining("guards");
+        assertThat(other.admin().forceRelease(ORDER, lease.fence(), "ops", "as it says"))
+                .isTrue();
+    }
+
+    @Test
     void take_over_is_from_the_grant_that_was_seen_only() {
         kim();
         LockData seenNow = other.admin().find(ORDER).orElseThrow();

@@ -89,7 +89,7 @@ public final class OfflineLocks implements LockManager {
                 return Optional.empty();
             }
             if (budget.passed()) {
-                throw Operator.stayedGuarded(name);
+                throw Operator.stayedTaken(name, row.get().reserved() > 0);
             }
             engine.ticker.pause(name, 20);
             answer = engine.run(engine.attempts.takeOver(name, seen.fence(), request));

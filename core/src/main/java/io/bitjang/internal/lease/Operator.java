@@ -96,7 +96,7 @@ public final class Operator implements LockAdmin {
                 settling = engine.ticker.in(SETTLING);
             }
             if (budget.passed()) {
-                throw stayedGuarded(name);
+                throw stayedTaken(name, false);
             }
             engine.ticker.pause(name, 20);
         }
@@ -105,12 +105,14 @@ public final class Operator implements LockAdmin {
         return true;
     }
 
-    static LockingFailException stayedGuarded(LockName name) {
+    /** Says what keeps a lock: a guard, or that only its process knows which of its threads has it, until it settles that. */
+    static LockingFailException stayedTaken(LockName name, boolean unsettled) {
+        String why = unsettled
+                ? "it passes from thread to thread in a process that has not written down who has it for %s seconds, and has"
+                        + " perhaps ended. Try again, take it away (LockAdmin.forceRelease), or wait until it expires."
+                : "a transaction that guards it has been open for %s seconds. Try again.";
         return new LockingFailException(
-                name,
-                name + " can't be taken away now: a transaction that guards it has been open for "
-                        + FORCE_BUDGET.toSeconds() + " seconds. Try again.",
-                null);
+                name, name + " can't be taken away now: " + why.formatted(FORCE_BUDGET.toSeconds()), null);
     }
 
     private boolean forced(LockName name, long fence, String by, String reason, boolean unsettled) {
