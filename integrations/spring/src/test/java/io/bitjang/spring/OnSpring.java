@@ -215,11 +215,14 @@ public abstract class OnSpring {
         return locks.admin().find(held).filter(LockData::held).isPresent();
     }
 
-    /** Waits until the lock has run out by the database's clock, in the hands of whoever has it. */
+    /**
+     * Waits until the lock has run out by the database's clock, in the hands of whoever has it. A lease may be free by then: its
+     * process gives back what has run out, in case a renewal was late.
+     */
     protected final void awaitLapse(LockName lapsing) throws Exception {
         await(
                 "the lapse of " + lapsing,
-                () -> locks.admin().find(lapsing).filter(LockData::isExpired).isPresent());
+                () -> locks.admin().find(lapsing).filter(data -> !data.held()).isPresent());
     }
 
     /** Waits for what no latch can tell. */

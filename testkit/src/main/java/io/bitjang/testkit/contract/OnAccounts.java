@@ -3,7 +3,6 @@ package io.bitjang.testkit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.bitjang.LockData;
 import io.bitjang.LockName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -83,11 +82,14 @@ public abstract class OnAccounts extends OnLocks {
         return connection;
     }
 
-    /** Waits until the lock has run out by the database's clock, in the hands of whoever has it. */
+    /**
+     * Waits until the lock has run out by the database's clock, in the hands of whoever has it. A lease may be free by then: its
+     * process gives back what has run out, in case a renewal was late.
+     */
     protected void awaitLapse(LockName name) throws Exception {
         await(
                 "the lapse of " + name,
-                () -> locks.admin().find(name).filter(LockData::isExpired).isPresent());
+                () -> locks.admin().find(name).filter(data -> !data.held()).isPresent());
     }
 
     /** Waits for what no latch can tell. */
