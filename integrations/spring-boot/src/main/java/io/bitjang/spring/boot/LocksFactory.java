@@ -58,7 +58,7 @@ final class LocksFactory {
         try {
             return builder.build();
         } catch (LockException e) {
-            throw isUsable(builder) ? noTables(e) : notUsable(e);
+            throw isUsable(builder) ? noTables(e, schema) : notUsable(e);
         } catch (IllegalArgumentException e) {
             throw new LocksStartException(
                     String.valueOf(e.getMessage()),
@@ -113,11 +113,13 @@ final class LocksFactory {
                 cause);
     }
 
-    private static LocksStartException noTables(LockException cause) {
+    private static LocksStartException noTables(LockException cause, Locks.Schema schema) {
+        String script = "Let Flyway or Liquibase run the script (docs/spring-boot.md, \"The tables\")";
         return new LocksStartException(
                 String.valueOf(cause.getMessage()),
-                "Let Flyway or Liquibase run the script (docs/spring-boot.md, \"The tables\"), run it by hand, or set"
-                        + " bitjang.schema=create.",
+                schema == Locks.Schema.CREATE
+                        ? script + " and set bitjang.schema=validate, if what is said above does not help."
+                        : script + ", run it by hand, or set bitjang.schema=create.",
                 cause);
     }
 

@@ -149,6 +149,19 @@ class StartFailuresTest {
     }
 
     @Test
+    void who_creates_the_tables_in_vain_is_not_told_to_create_them() {
+        Apps.plain()
+                .withPropertyValues(
+                        "spring.datasource.url=" + Apps.h2(), "bitjang.schema=create", "bitjang.schema-name=missing")
+                .run(context -> {
+                    assertThat(failure(context).description()).contains("could not be created");
+                    assertThat(failure(context).action())
+                            .contains("what is said above", "Flyway or Liquibase")
+                            .doesNotContain("bitjang.schema=create");
+                });
+    }
+
+    @Test
     void tables_that_are_missing_are_not_blamed_on_the_server() {
         Apps.plain()
                 .withPropertyValues("spring.datasource.url=" + Apps.h2(), "bitjang.schema=validate")
