@@ -41,10 +41,14 @@ public final class LockStore {
 
     /** Makes a store that plans in the language of this database. */
     public LockStore(Dialect dialect, Tables tables, Ticker ticker, Supplier<String> secrets) {
+        this(dialect, new LockSql(dialect, tables), ticker, secrets);
+    }
+
+    LockStore(Dialect dialect, LockSql sql, Ticker ticker, Supplier<String> secrets) {
         this.dialect = dialect;
         this.secrets = secrets;
         this.me = 1 + (int) ticker.random(Integer.MAX_VALUE - 1);
-        this.sql = new LockSql(dialect, tables);
+        this.sql = sql;
         this.json = dialect.bindsJson();
     }
 

@@ -74,6 +74,9 @@ final class SimOwners {
 
     /** Whoever was granted the lock has it until its time is over or it is given back. */
     void check() {
+        if (grants.isEmpty()) {
+            return;
+        }
         SimTable.@Nullable Row row = world.table.row(NAME);
         grants.forEach((process, grant) -> {
             boolean believes = !process.dead && !process.hasSlept() && grant.until - process.ticker.now() > 0;

@@ -50,8 +50,7 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
     SimProcess(SimWorld world, int number, LockListener listener) {
         this.world = world;
         this.number = number;
-        this.store = new LockStore(world.dialect, SimWorld.TABLES, ticker, () -> "p" + number + "-" + ++secrets);
-        world.table.know(store);
+        this.store = world.table.store(ticker, () -> "p" + number + "-" + ++secrets);
         SimWakeUps[] sources = new SimWakeUps[1];
         this.engine = new LeaseEngine(
                 new Instance(this, store, this, new Events(List.of(listener)), new Lifetime()),

@@ -8,9 +8,9 @@ import io.bitjang.internal.sql.SimTable;
 import io.bitjang.spi.LockEvent;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** What must hold after every step in the simulated world. Not thread-safe. */
@@ -30,24 +30,29 @@ final class SimPromises implements SimRows.Observer {
 
     /** Since when something is so with a lock that must not be so for long. */
     private static final class Spell {
+        final LockName name;
+
         long idleSince = -1;
 
         @Nullable
         String orphan;
 
         long orphanSince;
+
+        Spell(LockName name) {
+            this.name = name;
+        }
     }
 
     private final SimWorld world;
-    private final Map<LockName, Spell> spells = new TreeMap<>();
-    private final Map<LockName, Long> largestFence = new TreeMap<>();
+    private final List<Spell> spells = SimWorld.NAMES.stream().map(Spell::new).toList();
+    private final Map<LockName, Long> largestFence = new HashMap<>();
     private final Map<String, Integer> lostTold = new HashMap<>();
     private final Set<String> fences = new HashSet<>();
     private final Set<String> takenAway = new HashSet<>();
 
     SimPromises(SimWorld world) {
         this.world = world;
-        SimWorld.NAMES.forEach(name -> spells.put(name, new Spell()));
     }
 
     /** A grant that an operator takes away: its holder may believe in it for a while. */
@@ -126,13 +131,12 @@ final class SimPromises implements SimRows.Observer {
         for (SimPeople.Held each : world.people.held) {
             check(each);
         }
-        for (LockName name : SimWorld.NAMES) {
-            SimTable.@Nullable Row row = world.table.row(name);
-            Spell spell = spells.get(name);
-            boolean locked = world.table.isLocked(name);
+        for (Spell spell : spells) {
+            SimTable.@Nullable Row row = world.table.row(spell.name);
+            boolean locked = world.table.isLocked(spell.name);
             boolean held = row != null && world.table.isHeld(row);
-            idle(name, spell, !held && !locked);
-            orphaned(name, spell, held && !locked ? row.lockId : null);
+            idle(spell, !held && !locked);
+            orphaned(spell, held && !locked ? row.lockId : null);
         }
     }
 
@@ -149,23 +153,31 @@ final class SimPromises implements SimRows.Observer {
             }
             return;
         }
-        if (lease.mayHaveSlept() || takenAway.contains(lease.key().secret())) {
-            return;
-        }
         for (LockName name : lease.names()) {
-            SimTable.@Nullable Row row = world.table.row(name);
-            if (row == null || !lease.key().secret().equals(row.lockId) || row.expiresAt <= world.table.clock) {
-                world.broken(lease + " is believed to be held, but the table says otherwise of " + name, null);
-            } else if (lease.fence() < row.fence || lease.fence() > row.fence + row.reserved) {
-                world.broken(lease + " has a fence that was never set aside for it in " + name, null);
-            } else if (world.kind.calm() && row.reserved > 0 && world.table.clock - row.acquiredAt > SETTLED) {
-                world.broken("the table was never told that " + lease + " has " + name, null);
+            @Nullable String wrong = wrong(lease, name, world.table.row(name));
+            if (wrong != null
+                    && !lease.mayHaveSlept()
+                    && !takenAway.contains(lease.key().secret())) {
+                world.broken(wrong, null);
             }
         }
     }
 
+    /** Says what is wrong with a row whose lock is believed to be held; null if nothing is. */
+    private @Nullable String wrong(LeaseHandle lease, LockName name, SimTable.@Nullable Row row) {
+        if (row == null || !lease.key().secret().equals(row.lockId) || row.expiresAt <= world.table.clock) {
+            return lease + " is believed to be held, but the table says otherwise of " + name;
+        }
+        if (lease.fence() < row.fence || lease.fence() > row.fence + row.reserved) {
+            return lease + " has a fence that was never set aside for it in " + name;
+        }
+        return world.kind.calm() && row.reserved > 0 && world.table.clock - row.acquiredAt > SETTLED
+                ? "the table was never told that " + lease + " has " + name
+                : null;
+    }
+
     /** Nobody who waits is left out when the lock can be had. */
-    private void idle(LockName name, Spell spell, boolean idle) {
+    private void idle(Spell spell, boolean idle) {
         if (!idle) {
             spell.idleSince = -1;
             return;
@@ -178,7 +190,10 @@ final class SimPromises implements SimRows.Observer {
             return;
         }
         for (SimPeople.Waiting each : world.people.waiting) {
-            if (each.since < since && each.names.contains(name) && !each.process.closed && isForgotten(each, since)) {
+            if (each.since < since
+                    && each.names.contains(spell.name)
+                    && !each.process.closed
+                    && isForgotten(each, since)) {
                 world.broken(
                         each.names + " could be had for long, and node-" + each.process.number + " waits for it", null);
             }
@@ -186,10 +201,12 @@ final class SimPromises implements SimRows.Observer {
     }
 
     private boolean isForgotten(SimPeople.Waiting waiting, long since) {
-        for (LockName name : waiting.names) {
-            Spell spell = spells.get(name);
+        for (Spell spell : spells) {
             // whoever waits for a holder in the same process waits until that one hears that the lock was taken away
-            if (spell.idleSince < 0 || spell.idleSince >= since || world.people.believes(waiting.process, name)) {
+            if (waiting.names.contains(spell.name)
+                    && (spell.idleSince < 0
+                            || spell.idleSince >= since
+                            || world.people.believes(waiting.process, spell.name))) {
                 return false;
             }
         }
@@ -197,7 +214,7 @@ final class SimPromises implements SimRows.Observer {
     }
 
     /** A grant that nobody has does not stay in the table, while its process lives. */
-    private void orphaned(LockName name, Spell spell, @Nullable String secret) {
+    private void orphaned(Spell spell, @Nullable String secret) {
         if (secret == null || world.people.has(secret)) {
             spell.orphan = null;
             return;
@@ -210,7 +227,7 @@ final class SimPromises implements SimRows.Observer {
             spell.orphan = secret;
             spell.orphanSince = world.now;
         } else if (world.now - spell.orphanSince > world.kind.orphaned()) {
-            world.broken(name + " is kept by a grant that nobody has, of node-" + process.number, null);
+            world.broken(spell.name + " is kept by a grant that nobody has, of node-" + process.number, null);
         }
     }
 

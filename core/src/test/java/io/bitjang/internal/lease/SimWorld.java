@@ -8,7 +8,6 @@ import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.sql.SimDialect;
 import io.bitjang.internal.sql.SimFailures;
 import io.bitjang.internal.sql.SimTable;
-import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.HandTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class SimWorld {
 
-    static final Tables TABLES = new Tables(null, "bitjang_");
     static final Database NO_DATABASE =
             new Database(new NoDataSource(), new SimDialect(SimTable.Server.SKIPS), new HandTicker());
 
@@ -44,7 +42,6 @@ final class SimWorld {
 
     final Choices choices;
     final SimKind kind;
-    final SimDialect dialect;
     final SimTable table;
     final List<SimProcess> processes = new ArrayList<>();
     long now = 1_000_000_000_000L;
@@ -71,8 +68,10 @@ final class SimWorld {
         this.keepsTrace = keepsTrace;
         this.kind = SimKind.chosen(choices);
         this.faults = !kind.calm();
-        this.dialect = new SimDialect(kind.server());
         this.table = new SimTable(kind.server(), promises);
+        // it keeps these objects as its names: they are found sooner than others that are equal
+        NAMES.forEach(table::row);
+        table.row(SimOwners.NAME);
         int count = 2 + choices.below(2);
         for (int i = 0; i < count; i++) {
             SimProcess[] self = new SimProcess[1];

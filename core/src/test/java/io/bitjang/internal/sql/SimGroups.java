@@ -2,7 +2,6 @@
 package io.bitjang.internal.sql;
 
 import static io.bitjang.internal.sql.SimParams.encode;
-import static io.bitjang.internal.sql.SimParams.names;
 import static io.bitjang.internal.sql.SimParams.number;
 import static io.bitjang.internal.sql.SimParams.text;
 
@@ -31,7 +30,7 @@ abstract class SimGroups extends SimRows {
 
     final Object releaseListed(Transaction tx, Params p) {
         return listed(tx, p, row -> row.reentered != row.fence, (row, i) -> {
-            tx.rings.put(names(p).get(i), row.wanted != 0);
+            tx.rings(names(p).get(i), row.wanted != 0);
             row.lockId = null;
             row.expiresAt = clock;
         });
@@ -78,7 +77,7 @@ abstract class SimGroups extends SimRows {
             if (tx.see(name) == null) {
                 Row row = new Row();
                 row.expiresAt = clock;
-                tx.changed.put(name, row);
+                tx.put(name, row);
                 count++;
             }
         }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
+import static io.bitjang.internal.sql.SimParams.text;
+
 import io.bitjang.LockName;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -97,42 +96,108 @@ public abstract class SimRows {
         }
     }
 
+    /** The place of a row, which may not be there yet, and who has it locked. */
+    static final class Slot {
+        final LockName name;
+
+        @Nullable
+        Row row;
+
+        private final List<Part> lockers = new ArrayList<>(2);
+
+        Slot(LockName name) {
+            this.name = name;
+        }
+    }
+
+    /** What a transaction did with one row. */
+    private static final class Part {
+        final Transaction transaction;
+        final Slot slot;
+
+        @Nullable
+        Row changed;
+
+        @Nullable
+        Strength lock;
+
+        /** Whether the server tells those who listen that the lock was freed; it never does where it frees many. */
+        @Nullable
+        Boolean rings;
+
+        Part(Transaction transaction, Slot slot) {
+            this.transaction = transaction;
+            this.slot = slot;
+        }
+    }
+
     /** What one connection has changed and locked since it began. */
     public final class Transaction {
-        final Map<LockName, Row> changed = new TreeMap<>();
-        private final Map<LockName, Strength> locks = new TreeMap<>();
-
-        /** The locks that it frees one by one, and whether the server tells those who listen; it never does where it frees many. */
-        final Map<LockName, Boolean> rings = new TreeMap<>();
+        /** In the order of the names. */
+        private final List<Part> parts = new ArrayList<>(2);
 
         /** Whose it is; null if nobody cares. */
         public @Nullable Object by;
 
         /** Makes its changes visible to all, and gives up its locks. */
         public void commit() {
-            changed.forEach((name, row) -> {
-                @Nullable Row before = rows.put(name, row);
-                observer.changed(name, before, row);
-                if (before != null && before.lockId != null && row.lockId == null) {
-                    observer.freed(name, rings.get(name), by);
+            for (Part part : parts) {
+                @Nullable Row row = part.changed;
+                if (row != null) {
+                    LockName name = part.slot.name;
+                    @Nullable Row before = part.slot.row;
+                    part.slot.row = row;
+                    observer.changed(name, before, row);
+                    if (before != null && before.lockId != null && row.lockId == null) {
+                        observer.freed(name, part.rings, by);
+                    }
                 }
-            });
+            }
             rollback();
         }
 
         /** Forgets its changes. */
         public void rollback() {
-            changed.clear();
-            rings.clear();
-            locks.keySet()
-                    .forEach(name ->
-                            lockers.getOrDefault(name, new ArrayList<>()).remove(this));
-            locks.clear();
+            for (Part part : parts) {
+                if (part.lock != null) {
+                    part.slot.lockers.remove(part);
+                }
+            }
+            parts.clear();
         }
 
         final @Nullable Row see(LockName name) {
-            Row own = changed.get(name);
-            return own != null ? own : rows.get(name);
+            return see(slot(name));
+        }
+
+        private @Nullable Row see(Slot slot) {
+            for (Part part : parts) {
+                if (part.slot == slot && part.changed != null) {
+                    return part.changed;
+                }
+            }
+            return slot.row;
+        }
+
+        final void put(LockName name, Row row) {
+            part(slot(name)).changed = row;
+        }
+
+        final void rings(LockName name, boolean heard) {
+            part(slot(name)).rings = heard;
+        }
+
+        private Part part(Slot slot) {
+            int at = 0;
+            for (Part part : parts) {
+                if (part.slot == slot) {
+                    return part;
+                }
+                at += part.slot.name.compareTo(slot.name) < 0 ? 1 : 0;
+            }
+            Part part = new Part(this, slot);
+            parts.add(at, part);
+            return part;
         }
     }
 
@@ -152,8 +217,9 @@ public abstract class SimRows {
 
     final Server server;
     private final Observer observer;
-    private final Map<LockName, Row> rows = new TreeMap<>();
-    private final Map<LockName, List<Transaction>> lockers = new HashMap<>();
+    /** A few: they are looked through one by one. */
+    private final List<Slot> slots = new ArrayList<>();
+
     /** Microseconds of the server's clock. */
     public long clock = 1_000_000_000L;
 
@@ -171,7 +237,59 @@ public abstract class SimRows {
 
     /** The row as it was committed. */
     public final @Nullable Row row(LockName name) {
-        return rows.get(name);
+        return slot(name).row;
+    }
+
+    private Slot slot(LockName name) {
+        // most often it is the same object
+        for (Slot slot : slots) {
+            if (slot.name == name) {
+                return slot;
+            }
+        }
+        for (Slot slot : slots) {
+            if (slot.name.equals(name)) {
+                return slot;
+            }
+        }
+        return newSlot(name);
+    }
+
+    private Slot newSlot(LockName name) {
+        Slot slot = new Slot(name);
+        slots.add(slot);
+        return slot;
+    }
+
+    /** The lock that a statement is about. */
+    final LockName name(Params p) {
+        return named(Objects.requireNonNull(text(p, "type")), Objects.requireNonNull(text(p, "id")));
+    }
+
+    /** The locks that a statement is about. */
+    final List<LockName> names(Params p) {
+        List<LockName> names = new ArrayList<>();
+        for (int i = 0; p.values.containsKey("type" + i); i++) {
+            names.add(named(Objects.requireNonNull(text(p, "type" + i)), Objects.requireNonNull(text(p, "id" + i))));
+        }
+        if (names.isEmpty()) {
+            String[] types = (String[]) Objects.requireNonNull(p.values.get("types"));
+            String[] ids = (String[]) Objects.requireNonNull(p.values.get("ids"));
+            for (int i = 0; i < types.length; i++) {
+                names.add(named(types[i], ids[i]));
+            }
+        }
+        return names;
+    }
+
+    /** Its name is made only once. */
+    private LockName named(String type, String id) {
+        for (Slot slot : slots) {
+            if (slot.name.id().equals(id) && slot.name.type().equals(type)) {
+                return slot.name;
+            }
+        }
+        return newSlot(LockName.of(type, id)).name;
     }
 
     /**
@@ -207,15 +325,12 @@ public abstract class SimRows {
 
     /** Tells whether a transaction has the row locked. */
     public final boolean isLocked(LockName name) {
-        List<Transaction> some = lockers.get(name);
-        return some != null && !some.isEmpty();
+        return !slot(name).lockers.isEmpty();
     }
 
     final @Nullable Row lock(Transaction tx, LockName name, Strength strength, Patience patience) {
-        List<Transaction> others = lockers.computeIfAbsent(name, each -> new ArrayList<>());
-        List<Transaction> holders = others.stream()
-                .filter(other -> other != tx && conflict(Objects.requireNonNull(other.locks.get(name)), strength))
-                .toList();
+        Slot slot = slot(name);
+        List<Transaction> holders = holders(slot, tx, strength);
         if (!holders.isEmpty()) {
             if (patience == Patience.WAITS || patience == Patience.PATIENT && server == Server.KEY_SHARE) {
                 throw new Blocked(name, holders, begun(), seenFirst(tx, name));
@@ -225,11 +340,26 @@ public abstract class SimRows {
             }
             return null;
         }
-        if (!others.contains(tx)) {
-            others.add(tx);
+        Part mine = tx.part(slot);
+        if (mine.lock == null) {
+            slot.lockers.add(mine);
+            mine.lock = strength;
+        } else if (mine.lock.compareTo(strength) < 0) {
+            mine.lock = strength;
         }
-        tx.locks.merge(name, strength, (before, now) -> before.compareTo(now) > 0 ? before : now);
-        return tx.see(name);
+        return tx.see(slot);
+    }
+
+    /** The transactions that have the row locked so that this one can't have it. */
+    private List<Transaction> holders(Slot slot, Transaction tx, Strength strength) {
+        List<Transaction> holders = List.of();
+        for (Part part : slot.lockers) {
+            if (part.transaction != tx && conflict(Objects.requireNonNull(part.lock), strength)) {
+                holders = holders.isEmpty() ? new ArrayList<>(2) : holders;
+                holders.add(part.transaction);
+            }
+        }
+        return holders;
     }
 
     final boolean conflict(Strength one, Strength other) {
@@ -242,12 +372,13 @@ public abstract class SimRows {
 
     final Row change(Transaction tx, LockName name, Row row) {
         Row copy = row.copy();
-        tx.changed.put(name, copy);
+        tx.put(name, copy);
         return copy;
     }
 
     final List<LockRow> seen(Transaction tx, LockName name) {
-        return tx.see(name) == null ? List.of() : List.of(read(tx, name));
+        @Nullable Row row = tx.see(name);
+        return row == null ? List.of() : List.of(read(name, row));
     }
 
     final LockRow read(Transaction tx, LockName name) {

@@ -4,11 +4,11 @@ package io.bitjang.internal.sql;
 import static io.bitjang.internal.sql.SimParams.anotherWaits;
 import static io.bitjang.internal.sql.SimParams.encode;
 import static io.bitjang.internal.sql.SimParams.isOf;
-import static io.bitjang.internal.sql.SimParams.name;
 import static io.bitjang.internal.sql.SimParams.number;
 import static io.bitjang.internal.sql.SimParams.text;
 
 import io.bitjang.LockName;
+import io.bitjang.internal.time.Ticker;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,11 +29,16 @@ public final class SimTable extends SimGroups {
     /** An empty table. */
     public SimTable(Server server, Observer observer) {
         super(server, observer);
+        know(SimDialect.statements(server));
     }
 
-    /** Learns the statements of a process; those of all mean the same. */
-    public void know(LockStore store) {
-        LockSql sql = store.sql;
+    /** What a process knows of this table. */
+    public LockStore store(Ticker ticker, Supplier<String> secrets) {
+        return new LockStore(new SimDialect(server), SimDialect.statements(server), ticker, secrets);
+    }
+
+    /** Learns the statements of a language. */
+    private void know(LockSql sql) {
         statements.put(sql.take, this::take);
         statements.put(sql.upsert, this::upsert);
         statements.put(sql.insertGranted, this::insertGranted);
@@ -203,7 +209,7 @@ public final class SimTable extends SimGroups {
         row.acquiredAt = clock;
         row.expiresAt = clock + number(p, "micros");
         row.note = text(p, "note");
-        tx.changed.put(name(p), row);
+        tx.put(name(p), row);
         return row;
     }
 
@@ -259,7 +265,7 @@ public final class SimTable extends SimGroups {
         changed.takenFrom = null;
         changed.wanted = number(p, "mark");
         changed.forced = forced ? text(p, "forced") : row.forced;
-        tx.rings.put(name(p), row.wanted != 0);
+        tx.rings(name(p), row.wanted != 0);
         return OptionalLong.of(encode(row.fence, row.wanted != 0 ? 2 : 0));
     }
 
@@ -315,9 +321,8 @@ public final class SimTable extends SimGroups {
     }
 
     private Object check(Transaction tx, Params p) {
-        return seen(tx, name(p)).stream()
-                .filter(row -> row.isOf(Objects.requireNonNull(text(p, "lockId"))) && row.held())
-                .toList();
+        @Nullable Row row = tx.see(name(p));
+        return row != null && isOf(row, p) && isHeld(row) ? List.of(read(name(p), row)) : List.of();
     }
 
     private Object guard(Transaction tx, Params p) {

@@ -78,10 +78,8 @@ final class TableHistory {
 
     TableHistory(RealTable real) throws SQLException {
         this.real = real;
-        SimDialect language = new SimDialect(real.server());
-        this.store = new LockStore(language, new Tables(null, "bitjang_"), Ticker.SYSTEM, () -> "");
         this.table = new SimTable(real.server(), (name, before, after) -> {});
-        table.know(store);
+        this.store = table.store(Ticker.SYSTEM, () -> "");
         real.clear();
     }
 
