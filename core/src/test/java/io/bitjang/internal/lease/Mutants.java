@@ -223,7 +223,32 @@ final class Mutants {
                     "a renewal is put off until the lease has ended",
                     "lease.Renewer",
                     "long at = lease.deadline() - 2 * third(lease);",
-                    "long at = lease.deadline();"));
+                    "long at = lease.deadline();"),
+            new Mutant(
+                    "a guard that finds nothing passes",
+                    "sql.GuardSql",
+                    "if (rows.isEmpty()) {\n            throw whyNot(connection, key, null);",
+                    "if (rows.isEmpty()) {\n            return look(connection, key).orElseThrow();"),
+            new Mutant(
+                    "a guard that is refused leaves what was written",
+                    "sql.GuardSql",
+                    "connection.rollback();",
+                    "connection.hashCode();"),
+            new Mutant(
+                    "a transaction is guarded only once",
+                    "lease.LeaseEngine",
+                    "GuardSql pins = guardFor(connection);",
+                    "record Seen() {\n            static final java.util.Set<Connection> ALL = java.util.concurrent.ConcurrentHashMap.newKeySet();\n        }\n        if (!Seen.ALL.add(connection)) {\n            return;\n        }\n        GuardSql pins = guardFor(connection);"),
+            new Mutant(
+                    "a guard of a group pins one of its locks",
+                    "lease.LeaseEngine",
+                    "for (LockName name : lease.names()) {\n            try {",
+                    "for (LockName name : List.of(lease.name())) {\n            try {"),
+            new Mutant(
+                    "a loss that a guard finds is not noted",
+                    "lease.LeaseEngine",
+                    "lease.lose(\n                        e.takenAwayBy().map(\"it was taken away by \"::concat).orElse(\"the guard found that it is gone\"));",
+                    ""));
 
     /** Flaws that it does not see yet. */
     static final List<Mutant> UNSEEN = List.of(

@@ -6,12 +6,10 @@ import io.bitjang.LockName;
 import io.bitjang.NoLockException;
 import io.bitjang.Wait;
 import io.bitjang.internal.sql.Plan;
-import io.bitjang.internal.sql.SimTable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /** Those who want locks in the simulated world, hold them, guard a transaction with them and give them back. Not thread-safe. */
 final class SimPeople {
@@ -20,7 +18,6 @@ final class SimPeople {
     static final class Held {
         final SimProcess process;
         final LeaseHandle lease;
-        SimTable.@Nullable Transaction guarded;
 
         Held(SimProcess process, LeaseHandle lease) {
             this.process = process;
@@ -43,6 +40,9 @@ final class SimPeople {
 
     final List<Held> held = new ArrayList<>();
     final List<Waiting> waiting = new ArrayList<>();
+    /** Transactions of which their processes have not decided yet what becomes of them. */
+    final List<SimWork> working = new ArrayList<>();
+
     int served;
 
     private final SimWorld world;
@@ -112,6 +112,7 @@ final class SimPeople {
     /** A process has died, and all in it. */
     void died(SimProcess process) {
         held.removeIf(each -> each.process == process);
+        List.copyOf(working).forEach(each -> each.died(process));
         waiting.removeIf(each -> each.process == process);
     }
 
@@ -123,69 +124,9 @@ final class SimPeople {
     private void work(Held mine) {
         if (mine.lease.request().unseen() || !world.choices.onceIn(2)) {
             close(mine);
-            return;
+        } else {
+            new SimWork(world, mine, () -> close(mine)).begin();
         }
-        SimTable.Transaction transaction = world.table.begin();
-        mine.guarded = transaction;
-        guard(mine, transaction, 100);
-    }
-
-    private void guard(Held mine, SimTable.Transaction transaction, int tries) {
-        LockName name = mine.lease.name();
-        boolean pinned;
-        try {
-            pinned = world.table.pin(
-                    transaction, mine.process.store, name, mine.lease.key().secret());
-        } catch (SimTable.Blocked blocked) {
-            if (tries > 0) {
-                world.at(2_000_000L, null, () -> guard(mine, transaction, tries - 1));
-                return;
-            }
-            pinned = false;
-        }
-        if (!pinned) {
-            transaction.rollback();
-            mine.guarded = null;
-            world.at(0, mine.process, () -> close(mine));
-            return;
-        }
-        world.log(mine.process, () -> "guards " + mine.lease);
-        // a holder may close the lease while its own transaction is open
-        boolean early = world.choices.onceIn(3);
-        // the commit is on its way, whatever becomes of the process; a calm world's transaction keeps no renewal up for
-        // long
-        long longest =
-                world.kind.calm() ? 1_000_000_000L : 2 * world.kind.lease().toNanos();
-        long late = world.live && world.choices.onceIn(6) ? longest : world.choices.below(10) * 5_000_000L;
-        world.at(late, null, () -> {
-            if (world.choices.onceIn(5)) {
-                transaction.rollback();
-            } else {
-                commit(mine, transaction);
-            }
-            mine.guarded = null;
-            if (!early) {
-                world.at(0, mine.process, () -> close(mine));
-            }
-        });
-        if (early) {
-            world.at(0, mine.process, () -> close(mine));
-        }
-    }
-
-    private void commit(Held mine, SimTable.Transaction transaction) {
-        LockName name = mine.lease.name();
-        SimTable.Row row = world.table.row(name);
-        long fence = mine.lease.fence();
-        // its own process may have given it back past the pin, where a pin lets that through: nobody else has it
-        boolean own = row != null
-                && (mine.lease.key().secret().equals(row.lockId) || row.lockId == null && row.forced == null)
-                && row.fence <= fence
-                && fence <= row.fence + row.reserved;
-        if (!own) {
-            world.broken("a guarded transaction of " + mine.lease + " commits after another's grant", null);
-        }
-        transaction.commit();
     }
 
     private void close(Held mine) {

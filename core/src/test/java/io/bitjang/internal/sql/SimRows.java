@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
-import static io.bitjang.internal.sql.SimParams.text;
-
 import io.bitjang.LockName;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Rows in memory: committed ones, transactions with rows of their own, row locks, and a clock that others move. Not thread-safe. */
-public abstract class SimRows {
+/** Rows in memory, how servers lock them, and a clock that others move. Not thread-safe. */
+public abstract class SimRows extends SimTransactions {
 
     /** How a server locks rows, and by which statements a lock is taken. */
     public enum Server {
@@ -96,200 +93,13 @@ public abstract class SimRows {
         }
     }
 
-    /** The place of a row, which may not be there yet, and who has it locked. */
-    static final class Slot {
-        final LockName name;
-
-        @Nullable
-        Row row;
-
-        private final List<Part> lockers = new ArrayList<>(2);
-
-        Slot(LockName name) {
-            this.name = name;
-        }
-    }
-
-    /** What a transaction did with one row. */
-    private static final class Part {
-        final Transaction transaction;
-        final Slot slot;
-
-        @Nullable
-        Row changed;
-
-        @Nullable
-        Strength lock;
-
-        /** Whether the server tells those who listen that the lock was freed; it never does where it frees many. */
-        @Nullable
-        Boolean rings;
-
-        Part(Transaction transaction, Slot slot) {
-            this.transaction = transaction;
-            this.slot = slot;
-        }
-    }
-
-    /** What one connection has changed and locked since it began. */
-    public final class Transaction {
-        /** In the order of the names. */
-        private final List<Part> parts = new ArrayList<>(2);
-
-        /** Whose it is; null if nobody cares. */
-        public @Nullable Object by;
-
-        /** Makes its changes visible to all, and gives up its locks. */
-        public void commit() {
-            for (Part part : parts) {
-                @Nullable Row row = part.changed;
-                if (row != null) {
-                    LockName name = part.slot.name;
-                    @Nullable Row before = part.slot.row;
-                    part.slot.row = row;
-                    observer.changed(name, before, row);
-                    if (before != null && before.lockId != null && row.lockId == null) {
-                        observer.freed(name, part.rings, by);
-                    }
-                }
-            }
-            rollback();
-        }
-
-        /** Forgets its changes. */
-        public void rollback() {
-            for (Part part : parts) {
-                if (part.lock != null) {
-                    part.slot.lockers.remove(part);
-                }
-            }
-            parts.clear();
-        }
-
-        final @Nullable Row see(LockName name) {
-            return see(slot(name));
-        }
-
-        private @Nullable Row see(Slot slot) {
-            for (Part part : parts) {
-                if (part.slot == slot && part.changed != null) {
-                    return part.changed;
-                }
-            }
-            return slot.row;
-        }
-
-        final void put(LockName name, Row row) {
-            part(slot(name)).changed = row;
-        }
-
-        final void rings(LockName name, boolean heard) {
-            part(slot(name)).rings = heard;
-        }
-
-        private Part part(Slot slot) {
-            int at = 0;
-            for (Part part : parts) {
-                if (part.slot == slot) {
-                    return part;
-                }
-                at += part.slot.name.compareTo(slot.name) < 0 ? 1 : 0;
-            }
-            Part part = new Part(this, slot);
-            parts.add(at, part);
-            return part;
-        }
-    }
-
-    /** Sees every change that was committed. */
-    public interface Observer {
-        /** A row was inserted or changed. */
-        void changed(LockName name, @Nullable Row before, Row after);
-
-        /**
-         * A lock was freed.
-         *
-         * @param rings whether the server tells those who listen, because somebody waits; null where its statement never does
-         * @param by whose transaction it was
-         */
-        default void freed(LockName name, @Nullable Boolean rings, @Nullable Object by) {}
-    }
-
-    final Server server;
-    private final Observer observer;
-    /** A few: they are looked through one by one. */
-    private final List<Slot> slots = new ArrayList<>();
-
     /** Microseconds of the server's clock. */
     public long clock = 1_000_000_000L;
 
     private @Nullable Blocked waited;
 
     SimRows(Server server, Observer observer) {
-        this.server = server;
-        this.observer = observer;
-    }
-
-    /** A transaction of one or more statements. */
-    public final Transaction begin() {
-        return new Transaction();
-    }
-
-    /** The row as it was committed. */
-    public final @Nullable Row row(LockName name) {
-        return slot(name).row;
-    }
-
-    private Slot slot(LockName name) {
-        // most often it is the same object
-        for (Slot slot : slots) {
-            if (slot.name == name) {
-                return slot;
-            }
-        }
-        for (Slot slot : slots) {
-            if (slot.name.equals(name)) {
-                return slot;
-            }
-        }
-        return newSlot(name);
-    }
-
-    private Slot newSlot(LockName name) {
-        Slot slot = new Slot(name);
-        slots.add(slot);
-        return slot;
-    }
-
-    /** The lock that a statement is about. */
-    final LockName name(Params p) {
-        return named(Objects.requireNonNull(text(p, "type")), Objects.requireNonNull(text(p, "id")));
-    }
-
-    /** The locks that a statement is about. */
-    final List<LockName> names(Params p) {
-        List<LockName> names = new ArrayList<>();
-        for (int i = 0; p.values.containsKey("type" + i); i++) {
-            names.add(named(Objects.requireNonNull(text(p, "type" + i)), Objects.requireNonNull(text(p, "id" + i))));
-        }
-        if (names.isEmpty()) {
-            String[] types = (String[]) Objects.requireNonNull(p.values.get("types"));
-            String[] ids = (String[]) Objects.requireNonNull(p.values.get("ids"));
-            for (int i = 0; i < types.length; i++) {
-                names.add(named(types[i], ids[i]));
-            }
-        }
-        return names;
-    }
-
-    /** Its name is made only once. */
-    private LockName named(String type, String id) {
-        for (Slot slot : slots) {
-            if (slot.name.id().equals(id) && slot.name.type().equals(type)) {
-                return slot.name;
-            }
-        }
-        return newSlot(LockName.of(type, id)).name;
+        super(server, observer);
     }
 
     /**
@@ -323,14 +133,8 @@ public abstract class SimRows {
         return waited == null ? tx.see(name) : waited.seen;
     }
 
-    /** Tells whether a transaction has the row locked. */
-    public final boolean isLocked(LockName name) {
-        return !slot(name).lockers.isEmpty();
-    }
-
     final @Nullable Row lock(Transaction tx, LockName name, Strength strength, Patience patience) {
-        Slot slot = slot(name);
-        List<Transaction> holders = holders(slot, tx, strength);
+        List<Transaction> holders = holders(tx, name, strength);
         if (!holders.isEmpty()) {
             if (patience == Patience.WAITS || patience == Patience.PATIENT && server == Server.KEY_SHARE) {
                 throw new Blocked(name, holders, begun(), seenFirst(tx, name));
@@ -340,34 +144,8 @@ public abstract class SimRows {
             }
             return null;
         }
-        Part mine = tx.part(slot);
-        if (mine.lock == null) {
-            slot.lockers.add(mine);
-            mine.lock = strength;
-        } else if (mine.lock.compareTo(strength) < 0) {
-            mine.lock = strength;
-        }
-        return tx.see(slot);
-    }
-
-    /** The transactions that have the row locked so that this one can't have it. */
-    private List<Transaction> holders(Slot slot, Transaction tx, Strength strength) {
-        List<Transaction> holders = List.of();
-        for (Part part : slot.lockers) {
-            if (part.transaction != tx && conflict(Objects.requireNonNull(part.lock), strength)) {
-                holders = holders.isEmpty() ? new ArrayList<>(2) : holders;
-                holders.add(part.transaction);
-            }
-        }
-        return holders;
-    }
-
-    final boolean conflict(Strength one, Strength other) {
-        if (server != Server.KEY_SHARE) {
-            return true;
-        }
-        boolean pins = one == Strength.PIN || other == Strength.PIN;
-        return !pins || one == Strength.FULL || other == Strength.FULL;
+        tx.lock(name, strength);
+        return tx.see(name);
     }
 
     final Row change(Transaction tx, LockName name, Row row) {
@@ -410,8 +188,7 @@ public abstract class SimRows {
     final @Nullable Row lockIf(
             Transaction tx, LockName name, Strength strength, Patience patience, Predicate<Row> condition) {
         @Nullable Row seen = tx.see(name);
-        boolean looksFirst = server == Server.KEY_SHARE || server == Server.SKIPS;
-        if (seen == null || looksFirst && !condition.test(seen)) {
+        if (seen == null || looksFirst() && !condition.test(seen)) {
             return null;
         }
         @Nullable Row row = lock(tx, name, strength, patience);

@@ -17,6 +17,7 @@ import java.util.OptionalLong;
 import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -131,11 +132,24 @@ public final class SimTable extends SimGroups {
         return meaning;
     }
 
-    /** Guards a lock in a transaction of the application's; false if it is not held under this secret. */
-    public boolean pin(Transaction transaction, LockStore store, LockName name, String secret) {
-        Params params = Params.of(name).set("lockId", secret);
-        return !run(transaction, Ask.rows(store.sql.guard, params, LockRow::read))
-                .isEmpty();
+    /** One of those that a guard sends. */
+    final Sql statement(String text) {
+        LockSql sql = SimDialect.statements(server);
+        return Stream.of(sql.guard, sql.read)
+                .filter(each -> each.text().equals(text))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Tells whether a guard of this lock would have to wait now for another's transaction. */
+    public boolean makesGuardWait(Transaction transaction, LockName name, String secret) {
+        @Nullable Row row = transaction.see(name);
+        boolean isLocked = row != null && (!looksFirst() || secret.equals(row.lockId));
+        return isLocked && !canLock(transaction, name, pin());
+    }
+
+    private Strength pin() {
+        return server == Server.KEY_SHARE ? Strength.PIN : Strength.FULL;
     }
 
     // what the statements mean
@@ -326,13 +340,7 @@ public final class SimTable extends SimGroups {
     }
 
     private Object guard(Transaction tx, Params p) {
-        @Nullable
-        Row row = lockIf(
-                tx,
-                name(p),
-                server == Server.KEY_SHARE ? Strength.PIN : Strength.FULL,
-                Patience.WAITS,
-                each -> isOf(each, p));
+        @Nullable Row row = lockIf(tx, name(p), pin(), Patience.WAITS, each -> isOf(each, p));
         return row == null ? List.of() : seen(tx, name(p));
     }
 }
