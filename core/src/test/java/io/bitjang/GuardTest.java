@@ -9,6 +9,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -93,6 +94,20 @@ class GuardTest extends OnH2 {
 
         mine.commit();
         assertThat(balance()).isEqualTo(100);
+    }
+
+    @Test
+    void lock_whose_row_was_swept_is_lost_and_not_too_new_for_the_snapshot() throws Exception {
+        LockId id = kim();
+        Lease lease = node.lease(LockName.of("b")).acquire(Wait.none());
+        execute("UPDATE bitjang_locks SET expires_at = expires_at - 7200000000");
+        assertThat(other.admin().sweep(Duration.ofHours(1))).isEqualTo(2);
+
+        assertThatThrownBy(() -> node.manager().checkLock(mine, id))
+                .isInstanceOf(NoLockException.class)
+                .isNotInstanceOf(StaleSnapshotException.class);
+        assertThatThrownBy(() -> lease.guard(mine)).isNotInstanceOf(StaleSnapshotException.class);
+        assertThat(lease.isHeld()).isFalse();
     }
 
     @Test

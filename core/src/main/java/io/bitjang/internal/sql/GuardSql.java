@@ -117,9 +117,9 @@ public final class GuardSql {
     }
 
     /**
-     * Rolls the transaction back and says why the lock can't be guarded. If the snapshot shows an older grant than the key's, it
-     * is the snapshot that is old. Otherwise the lock is gone, unless a failure was the reason and the row, read anew after the
-     * rollback, still carries the key's secret.
+     * Rolls the transaction back and says why the lock can't be guarded. If the row, read anew after the rollback, still carries
+     * the key's secret, a failure was the reason, or the snapshot is old: it shows an older grant than the key's, or no row, which
+     * may also have been swept. Otherwise the lock is gone.
      */
     private LockException whyNot(Connection connection, GrantKey key, @Nullable DatabaseException cause) {
         Optional<LockRow> seen;
@@ -133,9 +133,6 @@ public final class GuardSql {
             seen = Optional.empty();
         }
         boolean stale = seen.isEmpty() ? cause == null : seen.get().fence() < key.fence();
-        if (stale) {
-            return refuse(connection, new StaleSnapshotException(key.name()));
-        }
         NoLockException lost = refuse(
                 connection,
                 new NoLockException(
@@ -144,11 +141,12 @@ public final class GuardSql {
                                 + "): the transaction was rolled back",
                         seen.map(row -> row.takenAwayFrom(key)).orElse(null),
                         cause));
-        if (cause == null) {
+        if (cause == null && !stale) {
             return lost;
         }
-        boolean stillThere = isStillThere(connection, key);
-        return refuse(connection, stillThere ? failed(key, "guarded", cause) : lost);
+        LockException otherwise =
+                cause == null || stale ? new StaleSnapshotException(key.name()) : failed(key, "guarded", cause);
+        return refuse(connection, isStillThere(connection, key) ? otherwise : lost);
     }
 
     /** Tells whether the lock is still held under this key, as far as can be told: if nobody answers, it is not known to be lost. */
