@@ -225,6 +225,11 @@ final class Mutants {
                     "long at = lease.deadline() - 2 * third(lease);",
                     "long at = lease.deadline();"),
             new Mutant(
+                    "a row is swept as soon as it is free",
+                    "sql.AdminSql",
+                    "Params.none().set(\"idle\", micros).set(\"limit\", BATCH),\n                row -> new Idle(LockName.of(row.getString(1), row.getString(2)), row.getLong(3))));\n    }\n\n    /** Removes an idle row if it is still idle. */\n    public Plan<Boolean> deleteIdle(Idle idle, long micros) {\n        Params params = Params.of(idle.name()).set(\"fence\", idle.fence()).set(\"idle\", micros);",
+                    "Params.none().set(\"idle\", 0).set(\"limit\", BATCH),\n                row -> new Idle(LockName.of(row.getString(1), row.getString(2)), row.getLong(3))));\n    }\n\n    /** Removes an idle row if it is still idle. */\n    public Plan<Boolean> deleteIdle(Idle idle, long micros) {\n        Params params = Params.of(idle.name()).set(\"fence\", idle.fence()).set(\"idle\", 0);"),
+            new Mutant(
                     "a guard that finds nothing passes",
                     "sql.GuardSql",
                     "if (rows.isEmpty()) {\n            throw whyNot(connection, key, null);",

@@ -37,4 +37,14 @@ record SimKind(SimTable.Server server, boolean calm, boolean notifies, boolean p
     long orphaned() {
         return calm ? Duration.ofSeconds(4).toNanos() : Duration.ofSeconds(9).toNanos();
     }
+
+    /** By how much the server's clock steps back, all in all, in microseconds. */
+    long stepsBack() {
+        return calm ? 0 : Duration.ofSeconds(6).toMillis() * 1000;
+    }
+
+    /** How long a row must have been idle to be swept, in microseconds: longer than the server's clock steps back. */
+    long swept() {
+        return stepsBack() + (calm ? 100_000 : 1_000_000);
+    }
 }

@@ -2,6 +2,7 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
+import io.bitjang.internal.sql.AdminSql;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.Plan;
@@ -57,6 +58,7 @@ final class SimWorld {
     private final StringBuilder trace = new StringBuilder();
     private final boolean keepsTrace;
     private long eventNumber;
+    private long steppedBack;
 
     /** How many steps there were. */
     long steps;
@@ -210,28 +212,52 @@ final class SimWorld {
             return;
         }
         SimProcess process = processes.get(choices.below(processes.size()));
-        switch (choices.below(kind.calm() ? 2 : 7)) {
+        switch (choices.below(kind.calm() ? 3 : 8)) {
             case 1 -> takeAway(process);
-            case 2 -> {
+            case 2 -> sweep(process);
+            case 3 -> {
                 log(process, "stands still");
                 // a host that is suspended for less than a second is not found out, as the documents say
                 boolean suspended = choices.onceIn(3);
                 process.freeze(choices.below(10) * SECOND / 2 + (suspended ? 2 * SECOND : 0), suspended);
             }
-            case 3 -> {
+            case 4 -> {
                 if (processes.stream().filter(each -> !each.dead).count() > 1 && choices.onceIn(3)) {
                     log(process, "dies");
                     process.dead = true;
                     people.died(process);
                 }
             }
-            case 4 -> table.clock -= choices.below(4) * SECOND / 1000;
-            case 5 -> process.wakeUps.breakOff();
+            case 5 -> {
+                long step = Math.min(choices.below(4) * SECOND / 1000, kind.stepsBack() - steppedBack);
+                steppedBack += step;
+                table.clock -= step;
+            }
+            case 6 -> process.wakeUps.breakOff();
             default -> {
                 // nothing
             }
         }
         at(choices.below(20) * 50_000_000L, null, this::fate);
+    }
+
+    /** An operator removes the rows that nobody has used for long. */
+    private void sweep(SimProcess process) {
+        if (!process.dead && !process.closed) {
+            AdminSql admin = process.store.admin();
+            process.run(admin.idle(kind.swept())
+                    .then(rows -> Plan.all(rows, row -> sweep(process, admin, row)))
+                    .ifFailed(e -> Plan.of(false)));
+        }
+    }
+
+    private Plan<Boolean> sweep(SimProcess process, AdminSql admin, AdminSql.Idle row) {
+        return admin.deleteIdle(row, kind.swept())
+                .map(done -> {
+                    log(process, () -> (done ? "sweeps " : "does not sweep ") + row.name() + " #" + row.fence());
+                    return done;
+                })
+                .ifFailed(e -> Plan.of(false));
     }
 
     /** An operator takes a lock away. */

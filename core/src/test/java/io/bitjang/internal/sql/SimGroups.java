@@ -16,7 +16,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What the statements for several rows mean. Not thread-safe. */
+/** What the statements for several rows mean, and those of the sweep. Not thread-safe. */
 abstract class SimGroups extends SimRows {
 
     SimGroups(Server server, Observer observer) {
@@ -147,5 +147,32 @@ abstract class SimGroups extends SimRows {
     /** What becomes of another process's mark when a group is granted. */
     private static long marked(Row row, Params p) {
         return row.wanted == number(p, "me") || row.wanted < 0 ? 0 : -row.wanted;
+    }
+
+    final Object idle(Transaction tx, Params p) {
+        List<AdminSql.Idle> found = new ArrayList<>();
+        for (LockName name : names()) {
+            @Nullable Row row = tx.see(name);
+            if (row != null && isIdle(row, p)) {
+                found.add(new AdminSql.Idle(name, row.fence));
+            }
+        }
+        return found;
+    }
+
+    final Object deleteIdle(Transaction tx, Params p) {
+        LockName name = name(p);
+        @Nullable
+        Row row = lockIf(
+                tx, name, Strength.FULL, Patience.PATIENT, each -> each.fence == number(p, "fence") && isIdle(each, p));
+        if (row == null) {
+            return 0;
+        }
+        tx.delete(name);
+        return 1;
+    }
+
+    private boolean isIdle(Row row, Params p) {
+        return !isHeld(row) && row.expiresAt < clock - number(p, "idle") && row.fence + row.reserved < clock;
     }
 }

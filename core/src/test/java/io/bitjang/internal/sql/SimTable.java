@@ -84,6 +84,8 @@ public final class SimTable extends SimGroups {
         statements.put(sql.check, this::check);
         update(sql.guard, this::guard);
         statements.put(sql.insertFree, this::insertFree);
+        statements.put(sql.idle, this::idle);
+        statements.put(sql.deleteIdle, this::deleteIdle);
     }
 
     /**
@@ -169,7 +171,7 @@ public final class SimTable extends SimGroups {
     private Object upsert(Transaction tx, Params p) {
         LockName name = name(p);
         @Nullable Row first = seenFirst(tx, name);
-        if (first == null) {
+        if (first == null || tx.see(name) == null) {
             insert(tx, p);
             return upserted(read(tx, name), true);
         }

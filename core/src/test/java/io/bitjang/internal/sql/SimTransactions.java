@@ -37,6 +37,8 @@ public abstract class SimTransactions {
         @Nullable
         Row changed;
 
+        boolean deleted;
+
         @Nullable
         Strength lock;
 
@@ -52,6 +54,7 @@ public abstract class SimTransactions {
         Part copy() {
             Part copy = new Part(transaction, slot);
             copy.changed = changed;
+            copy.deleted = deleted;
             copy.lock = lock;
             copy.rings = rings;
             return copy;
@@ -69,6 +72,7 @@ public abstract class SimTransactions {
         /** Goes back to a savepoint, at which it was this; null for nothing. InnoDB keeps what was locked since. */
         void goBack(@Nullable Part before) {
             changed = before == null ? null : before.changed;
+            deleted = before != null && before.deleted;
             rings = before == null ? null : before.rings;
             if (looksFirst()) {
                 lock(before == null ? null : before.lock);
@@ -91,7 +95,9 @@ public abstract class SimTransactions {
         public void commit() {
             for (Part part : parts) {
                 @Nullable Row row = part.changed;
-                if (row != null) {
+                if (part.deleted) {
+                    part.slot.row = null;
+                } else if (row != null) {
                     LockName name = part.slot.name;
                     @Nullable Row before = part.slot.row;
                     part.slot.row = row;
@@ -134,8 +140,8 @@ public abstract class SimTransactions {
 
         private @Nullable Row see(Slot slot) {
             for (Part part : parts) {
-                if (part.slot == slot && part.changed != null) {
-                    return part.changed;
+                if (part.slot == slot && (part.deleted || part.changed != null)) {
+                    return part.deleted ? null : part.changed;
                 }
             }
             return slot.row;
@@ -149,7 +155,13 @@ public abstract class SimTransactions {
         }
 
         final void put(LockName name, Row row) {
-            part(slot(name)).changed = row;
+            Part part = part(slot(name));
+            part.changed = row;
+            part.deleted = false;
+        }
+
+        final void delete(LockName name) {
+            part(slot(name)).deleted = true;
         }
 
         final void rings(LockName name, boolean heard) {
@@ -255,6 +267,11 @@ public abstract class SimTransactions {
             }
         }
         return newSlot(LockName.of(type, id)).name;
+    }
+
+    /** All names that there may be a row of, in their order. */
+    final List<LockName> names() {
+        return slots.stream().map(slot -> slot.name).sorted().toList();
     }
 
     final boolean canLock(Transaction tx, LockName name, Strength strength) {

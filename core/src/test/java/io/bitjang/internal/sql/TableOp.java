@@ -106,6 +106,9 @@ record TableOp(String what, Place place, Function<LockSql, Sql> sql, Function<Si
         private final @Nullable String note;
         private final List<LockName> some;
 
+        /** An hour's difference: what is idle never depends on the clocks, which differ a little from side to side. */
+        private final long idle;
+
         Values(Random random, boolean json) {
             this.json = json;
             name = NAMES.get(random.nextInt(NAMES.size()));
@@ -121,6 +124,7 @@ record TableOp(String what, Place place, Function<LockSql, Sql> sql, Function<Si
             mine = random.nextInt(4) > 0; // most of the time the row's own secret
             some = random.nextBoolean() ? NAMES : List.of(name);
             note = random.nextBoolean() ? "note of " + other : null;
+            idle = random.nextInt(4) == 0 ? HOUR : -HOUR;
         }
 
         List<TableOp> ops(Dialect dialect) {
@@ -159,6 +163,10 @@ record TableOp(String what, Place place, Function<LockSql, Sql> sql, Function<Si
                                     "raise fences of " + some,
                                     LockSql::raiseFences,
                                     s -> some(s).set("fence", largest(s) + passed)),
+                            count(
+                                    "sweep" + about,
+                                    sql -> sql.deleteIdle,
+                                    s -> fenced(s).set("idle", idle)),
                             rows("read" + about, Place.TRANSACTION, sql -> sql.read, this::of),
                             rows("read both", Place.TRANSACTION, sql -> sql.readListed, this::names),
                             rows("check" + about, Place.ALONE, sql -> sql.check, this::of),
