@@ -58,7 +58,9 @@ final class SimWorld {
     private final StringBuilder trace = new StringBuilder();
     private final boolean keepsTrace;
     private long eventNumber;
-    private long steppedBack;
+
+    /** By how many microseconds the server's clock has stepped back. */
+    long steppedBack;
 
     /** How many steps there were. */
     long steps;
