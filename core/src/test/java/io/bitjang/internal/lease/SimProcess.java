@@ -74,6 +74,7 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
             world.log(this, "is closed");
             engine.close(ticker.in(Duration.ZERO));
             closed = true;
+            world.anyClosed = true;
             closedAt = world.now;
         }
     }

@@ -123,10 +123,8 @@ final class SimPromises implements SimRows.Observer {
     }
 
     void check() {
-        for (SimPeople.Waiting each : world.people.waiting) {
-            if (each.process.closedFor(CLOSED)) {
-                world.broken("node-" + each.process.number + " is closed, and somebody still waits in it", null);
-            }
+        if (world.anyClosed) {
+            world.people.waiting.forEach(this::check);
         }
         for (SimPeople.Held each : world.people.held) {
             check(each);
@@ -137,6 +135,12 @@ final class SimPromises implements SimRows.Observer {
             boolean held = row != null && world.table.isHeld(row);
             idle(spell, !held && !locked);
             orphaned(spell, held && !locked ? row.lockId : null);
+        }
+    }
+
+    private void check(SimPeople.Waiting each) {
+        if (each.process.closedFor(CLOSED)) {
+            world.broken("node-" + each.process.number + " is closed, and somebody still waits in it", null);
         }
     }
 
@@ -178,6 +182,9 @@ final class SimPromises implements SimRows.Observer {
 
     /** Nobody who waits is left out when the lock can be had. */
     private void idle(Spell spell, boolean idle) {
+        if (!world.kind.calm()) {
+            return;
+        }
         if (!idle) {
             spell.idleSince = -1;
             return;
@@ -186,7 +193,7 @@ final class SimPromises implements SimRows.Observer {
             spell.idleSince = world.now;
         }
         long since = world.now - world.kind.idle();
-        if (!world.kind.calm() || spell.idleSince > since) {
+        if (spell.idleSince > since) {
             return;
         }
         for (SimPeople.Waiting each : world.people.waiting) {

@@ -51,6 +51,8 @@ final class SimWorld {
     private final SimOwners owners = new SimOwners(this);
     boolean faults;
 
+    boolean anyClosed;
+
     /** Whether people still want locks. */
     boolean live = true;
 
