@@ -8,9 +8,9 @@ import io.bitjang.Wait;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.work.Workers;
 import java.util.Optional;
-import java.util.Set;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +22,11 @@ final class WaitsWithoutThread {
     private final WaitQueues waiting;
     private final Workers workers;
 
-    /** The waiters for whom one attempt is made on another thread; they are in no queue. */
-    private final Set<LeaseWaiter> attemptedOnce = ConcurrentHashMap.newKeySet();
+    /**
+     * The waiters for whom one attempt is made on another thread; they are in no queue. In the order of their arrival: whatever runs
+     * over many does so in an order that can be repeated.
+     */
+    private final Queue<LeaseWaiter> attemptedOnce = new ConcurrentLinkedQueue<>();
 
     WaitsWithoutThread(Instance instance, Grants grants, WaitQueues waiting) {
         this.instance = instance;
