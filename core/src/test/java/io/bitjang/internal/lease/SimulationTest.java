@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class SimulationTest {
 
     private static final int SEEDS =
-            Integer.getInteger("simulation.seeds", Boolean.getBoolean("bitjang.soak") ? 1_000_000 : 6_000);
+            Integer.getInteger("simulation.seeds", Boolean.getBoolean("bitjang.soak") ? 1_000_000 : 3_000);
 
     @Test
     void promises_hold_after_every_step_of_every_history() {
