@@ -79,8 +79,10 @@ final class Releases {
             return Plan.DONE;
         }
         putOff(lease, notFreeBefore, e.getMessage());
-        // some of several may have been freed; and those who wait here look at it seldom while it is held here
-        waiting.wake(lease.names());
+        if (lease.names().size() > 1) {
+            // some of them may have been freed
+            waiting.wake(lease.names());
+        }
         Log.warn(lease.name() + " could not be given back, it is tried again until the lease has ended: "
                 + e.getMessage());
         return Plan.DONE;

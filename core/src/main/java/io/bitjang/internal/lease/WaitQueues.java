@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WaitQueues implements WakeUps.Sleepers {
 
-    private static final long LOCAL_POLL = Duration.ofSeconds(1).toNanos();
+    private static final long LOCAL_HOLDER_POLL = Duration.ofSeconds(1).toNanos();
     private static final long NOTIFIED_POLL = Duration.ofMillis(500).toNanos();
     private static final long CHANGED_POLL = Duration.ofMillis(5).toNanos();
     private static final int MAX_SHARES = 1000;
@@ -81,7 +81,7 @@ final class WaitQueues implements WakeUps.Sleepers {
         if (held.holds(waiter.names())) {
             waiter.refused(null);
             // in time for one who waits briefly to learn who has it
-            queue.lookAgain(waiter.deadline().remainingNanos() / 2, LOCAL_POLL, 0);
+            queue.lookAgain(waiter.deadline().remainingNanos() / 2, LOCAL_HOLDER_POLL, 0);
             if (!held.holds(waiter.names())) {
                 // freed meanwhile, perhaps to another process: that may have been known here, and was overwritten
                 queue.lookAgain(Long.MAX_VALUE, 0, 0);
@@ -228,11 +228,10 @@ final class WaitQueues implements WakeUps.Sleepers {
     private Plan<Boolean> attempt(WaitQueue queue, LeaseWaiter first) {
         return Plan.later(() -> {
             int reserve = queue.reserveFor(first);
-            boolean rings = wakeUps.willRing(queue.names);
             return grants.attempt(queue.names, first.request, reserve)
                     .then(outcome -> outcome.answer().granted()
                             ? serve(queue, first, outcome, reserve)
-                            : refused(queue, outcome.answer(), rings).map(looked -> false));
+                            : refused(queue, outcome.answer()).map(looked -> false));
         });
     }
 
@@ -285,15 +284,15 @@ final class WaitQueues implements WakeUps.Sleepers {
         queue.failed();
     }
 
-    private Plan<Boolean> refused(WaitQueue queue, ClaimResult answer, boolean rings) {
+    private Plan<@Nullable Void> refused(WaitQueue queue, ClaimResult answer) {
         LockRow holder = answer.holder();
         if (holder != null && holder.held() && queue.names.size() == 1) {
-            return look(queue, Map.of(holder.name(), holder), rings, () -> false);
+            return look(queue, Map.of(holder.name(), holder), () -> false);
         }
         queue.waiters().forEach(waiter -> waiter.refused(null));
         wakeUps.want(queue.names);
         queue.lookAgain(Long.MAX_VALUE, 0, 0);
-        return Plan.of(true);
+        return Plan.DONE;
     }
 
     private void cleanUpOrSchedule(WaitQueue queue) {
@@ -321,8 +320,8 @@ final class WaitQueues implements WakeUps.Sleepers {
         }
     }
 
-    /** A queue that is to be looked at, how often it was before, and whether a wake-up will come for what happens from now on. */
-    private record Due(WaitQueue queue, int looks, boolean rings) {
+    /** A queue that is to be looked at, and how often it was before. */
+    private record Due(WaitQueue queue, int looks) {
 
         boolean isOvertaken() {
             return looks != queue.looks();
@@ -333,7 +332,7 @@ final class WaitQueues implements WakeUps.Sleepers {
         long now = ticker.now();
         List<Due> due = queues.values().stream()
                 .filter(queue -> queue.nextPoll() != Long.MAX_VALUE && queue.nextPoll() - now <= 0)
-                .map(queue -> new Due(queue, queue.looks(), wakeUps.willRing(queue.names)))
+                .map(queue -> new Due(queue, queue.looks()))
                 .toList();
         if (due.isEmpty()) {
             return Plan.of(true);
@@ -342,7 +341,8 @@ final class WaitQueues implements WakeUps.Sleepers {
                         .flatMap(each -> each.queue.names.stream())
                         .distinct()
                         .toList())
-                .then(rows -> Plan.all(due, each -> look(each.queue, rows, each.rings, each::isOvertaken)))
+                .then(rows -> Plan.all(
+                        due, each -> look(each.queue, rows, each::isOvertaken).map(looked -> true)))
                 .otherwise(e -> {
                     due.forEach(each -> failed(each.queue, e, "could not be read"));
                     return Plan.of(true);
@@ -353,7 +353,7 @@ final class WaitQueues implements WakeUps.Sleepers {
      * Looks who has a queue's locks, until when, and whether they know that someone waits; if nobody has them, tries for them. A
      * look that was overtaken by an attempt's does not say when to look again: that one knows better.
      */
-    private Plan<Boolean> look(WaitQueue queue, Map<LockName, LockRow> rows, boolean rings, BooleanSupplier late) {
+    private Plan<@Nullable Void> look(WaitQueue queue, Map<LockName, LockRow> rows, BooleanSupplier overtaken) {
         List<LockRow> rowsHeld = queue.names.stream()
                 .map(rows::get)
                 .filter(row -> row != null && row.held())
@@ -364,14 +364,14 @@ final class WaitQueues implements WakeUps.Sleepers {
             } else {
                 attempt(queue);
             }
-            return Plan.of(true);
+            return Plan.DONE;
         }
         rowsHeld.forEach(row -> queue.waiters().forEach(waiter -> waiter.refused(row.toData())));
         boolean here = rowsHeld.stream().anyMatch(held::holds);
         return Plan.all(rowsHeld, row -> held.holds(row) || row.wanted() ? Plan.of(true) : markWanted(row.name()))
-                .map(known -> {
-                    if (late.getAsBoolean()) {
-                        return true;
+                .last(known -> {
+                    if (overtaken.getAsBoolean()) {
+                        return;
                     }
                     if (!here) {
                         wakeUps.want(queue.names);
@@ -383,11 +383,11 @@ final class WaitQueues implements WakeUps.Sleepers {
                             .max()
                             .orElseThrow();
                     queue.lookAgain(
-                            // freed between the look and the mark, so nobody notifies; or a guard has it locked
+                            // freed between the look and the mark: nobody will notify; if it was not, a guard has it
+                            // locked
                             known || queue.hasSeen(fence) ? ends : Math.min(ends, CHANGED_POLL),
-                            here ? LOCAL_POLL : known && (rings || wakeUps.isBehind(queue.names)) ? NOTIFIED_POLL : 0,
+                            here ? LOCAL_HOLDER_POLL : known && wakeUps.willRing(queue.names) ? NOTIFIED_POLL : 0,
                             fence);
-                    return true;
                 });
     }
 
