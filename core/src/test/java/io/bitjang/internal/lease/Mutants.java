@@ -252,7 +252,7 @@ final class Mutants {
             new Mutant(
                     "a loss that a guard finds is not noted",
                     "lease.LeaseEngine",
-                    "lease.lose(\n                        e.takenAwayBy().map(\"it was taken away by \"::concat).orElse(\"the guard found that it is gone\"));",
+                    "lease.lose(e.takenAwayBy().map(HeldRow::takenAwayBy).orElse(\"the guard found that it is gone\"));",
                     ""));
 
     /** Flaws that it does not see yet. */
