@@ -17,10 +17,12 @@ final class Reporters {
 
     private static final String MODULE = "checks/reporting";
 
+    private final Path project;
     private final Path sources;
     private final Path compiled;
 
     Reporters(Path root) {
+        this.project = root.resolve("pom.xml");
         this.sources = root.resolve(MODULE + "/src/main/java");
         this.compiled = root.resolve(MODULE + "/target/classes/io/bitjang/reporting/Journal.class");
     }
@@ -42,7 +44,10 @@ final class Reporters {
         }
     }
 
-    /** Maven's command line that compiles them, with the settings of this one: where Maven's repository is, and the like. */
+    /**
+     * Maven's command line that compiles them, with the settings of this one: where Maven's repository is, and the like. It names the
+     * whole project, because this one may have been started in a module's folder.
+     */
     List<String> making(List<String> command) {
         List<String> making = new ArrayList<>(List.of(command.get(0)));
         for (int i = 1; i < command.size(); i++) {
@@ -55,7 +60,7 @@ final class Reporters {
                 making.add(argument);
             }
         }
-        making.addAll(List.of("compile", "-pl", ":bitjang-test-reporting"));
+        making.addAll(List.of("-f", project.toString(), "compile", "-pl", ":bitjang-test-reporting"));
         return making;
     }
 }

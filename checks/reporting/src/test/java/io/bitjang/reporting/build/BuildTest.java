@@ -111,7 +111,8 @@ class BuildTest {
         told(script, "verify");
 
         assertThat(root.resolve("calls"))
-                .hasContent("-o -Dmaven.repo.local=here compile -pl :bitjang-test-reporting\n"
+                .hasContent("-o -Dmaven.repo.local=here -f " + root.resolve("pom.xml")
+                        + " compile -pl :bitjang-test-reporting\n"
                         + "-o verify -pl :bitjang-core -Dmaven.repo.local=here\nverify\n");
         Files.delete(made);
         Told red = told("exit 3\n", "verify");
