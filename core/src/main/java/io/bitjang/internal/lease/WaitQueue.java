@@ -154,6 +154,19 @@ final class WaitQueue extends Locked {
         });
     }
 
+    /**
+     * Sets when to look at a lock that is held here: in time for one who waits briefly to learn by whom, unless that is known. Whoever
+     * comes later puts off no look.
+     */
+    void lookInTimeFor(LeaseWaiter waiter, boolean known, long atLeastNanos) {
+        long half = waiter.deadline().remainingNanos() / 2;
+        if (isFirst(waiter)) {
+            lookAgain(half, atLeastNanos, 0);
+        } else if (!known) {
+            locked(() -> nextPoll = nextPoll - ticker.now() > half ? ticker.now() + half : nextPoll);
+        }
+    }
+
     /** Counts the looks at the table, so that one that was overtaken by another is known. */
     int looks() {
         return locked(() -> looks);

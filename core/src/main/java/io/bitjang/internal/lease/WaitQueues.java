@@ -77,11 +77,11 @@ final class WaitQueues implements WakeUps.Sleepers {
             queues.remove(waiter.names(), queue);
             queue = queues.computeIfAbsent(waiter.names(), this::newQueue);
         }
-        queue.waiters().stream().findFirst().ifPresent(waiter::learnFrom);
+        LeaseWaiter first = queue.next();
+        boolean known = first != null && first != waiter && waiter.learnFrom(first);
         if (held.holds(waiter.names())) {
             waiter.refused(null);
-            // in time for one who waits briefly to learn who has it
-            queue.lookAgain(waiter.deadline().remainingNanos() / 2, LOCAL_HOLDER_POLL, 0);
+            queue.lookInTimeFor(waiter, known, LOCAL_HOLDER_POLL);
             if (!held.holds(waiter.names())) {
                 // freed meanwhile, perhaps to another process: that may have been known here, and was overwritten
                 queue.lookAgain(Long.MAX_VALUE, 0, 0);

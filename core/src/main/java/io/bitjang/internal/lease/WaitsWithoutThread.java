@@ -6,7 +6,6 @@ import io.bitjang.LockException;
 import io.bitjang.LockName;
 import io.bitjang.Wait;
 import io.bitjang.internal.sql.Plan;
-import io.bitjang.internal.work.Workers;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -20,7 +19,6 @@ final class WaitsWithoutThread {
     private final Instance instance;
     private final Grants grants;
     private final WaitQueues waiting;
-    private final Workers workers;
 
     /**
      * The waiters for whom one attempt is made on another thread; they are in no queue. In the order of their arrival: whatever runs
@@ -32,7 +30,6 @@ final class WaitsWithoutThread {
         this.instance = instance;
         this.grants = grants;
         this.waiting = waiting;
-        this.workers = instance.workers();
     }
 
     /** Waits for a lease; the promise is completed in any case, with the lease or with the reason why there is none. */
@@ -48,7 +45,8 @@ final class WaitsWithoutThread {
             return promise;
         }
         if (!waiter.deadline().isNever()) {
-            Future<?> timer = workers.after(waiter.deadline().remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+            Future<?> timer =
+                    instance.workers().after(waiter.deadline().remainingNanos(), () -> waiter.fail(waiter.timedOut()));
             waiter.result()
                     .whenComplete((lease, reason) -> Optional.ofNullable(timer).ifPresent(t -> t.cancel(false)));
         }
@@ -68,7 +66,7 @@ final class WaitsWithoutThread {
                                 instance.driver().run(lease.closingUnwanted());
                             }
                         },
-                        workers::complete);
+                        instance.workers()::complete);
         promise.whenComplete((lease, reason) -> {
             // if it was not the waiter who ended it, but the caller, by cancelling or by a time limit of its own
             LockName name = waiter.names().get(0);
@@ -87,14 +85,13 @@ final class WaitsWithoutThread {
                             waiter.fail(waiter.timedOut());
                         }))
                 .ended((done, e) -> {
-                    LockName name = waiter.names().get(0);
                     if (e != null) {
                         waiter.fail(
                                 e instanceof LockException known
                                         ? known
                                         : instance.lifetime().hasEnded()
                                                 ? Lifetime.ending()
-                                                : Attempts.failed(name, e));
+                                                : Attempts.failed(waiter.names().get(0), e));
                     }
                 });
     }

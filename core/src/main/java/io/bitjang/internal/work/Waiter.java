@@ -75,15 +75,12 @@ public class Waiter<T> {
         holder = by != null ? by : holder;
     }
 
-    /** Learns what one who has waited for longer was told. */
-    public final void learnFrom(Waiter<T> other) {
-        LockException last = other.failure;
-        if (other.answered) {
-            refused(other.holder);
-        }
-        if (last != null) {
-            failed(last);
-        }
+    /** Learns what one who has waited for longer was told; returns whether it was told who has the lock. */
+    public final boolean learnFrom(Waiter<T> other) {
+        failure = other.failure;
+        answered = other.answered;
+        holder = other.holder;
+        return holder != null;
     }
 
     /** Notes that the last attempt failed. */

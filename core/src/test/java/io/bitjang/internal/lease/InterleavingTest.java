@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.AbstractList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -204,6 +205,35 @@ class InterleavingTest extends OnEngine {
                     && queue.nextPoll() != Long.MAX_VALUE
                     && queue.nextPoll() - still.now() < Duration.ofMillis(500).toNanos();
         });
+    }
+
+    @Test
+    void one_who_comes_later_puts_off_no_look_and_brings_one_forward_only_if_nobody_knows_who_has_it() {
+        HandTicker still = new HandTicker();
+        LeaseEngine mine = engine(still);
+        new NamedLease(mine, List.of(JOB)).acquire(Wait.none());
+        LeaseWaiter first = waiting(mine, still, Duration.ofMillis(1500));
+        WaitQueue queue = Objects.requireNonNull(mine.waiting.queueFor(List.of(JOB)));
+
+        waiting(mine, still, Duration.ofSeconds(30));
+        assertThat(queue.nextPoll() - still.now())
+                .isEqualTo(Duration.ofMillis(750).toNanos());
+        waiting(mine, still, Duration.ofMillis(500));
+        assertThat(queue.nextPoll() - still.now())
+                .isEqualTo(Duration.ofMillis(250).toNanos());
+
+        first.refused(node.admin().find(JOB).orElseThrow());
+        LeaseWaiter brief = waiting(mine, still, Duration.ofMillis(2));
+        assertThat(queue.nextPoll() - still.now())
+                .isEqualTo(Duration.ofMillis(250).toNanos());
+        assertThat(brief.timedOut()).hasMessageContaining("node");
+    }
+
+    /** Nobody waits for its result, so that its time does not end. */
+    private static LeaseWaiter waiting(LeaseEngine engine, Ticker clock, Duration time) {
+        LeaseWaiter waiter = new LeaseWaiter(clock, List.of(JOB), request(), Wait.upTo(time));
+        engine.waiting.enqueue(waiter);
+        return waiter;
     }
 
     private static void untilLookedAt(LeaseEngine engine) {
