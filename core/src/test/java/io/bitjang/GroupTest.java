@@ -146,6 +146,27 @@ class GroupTest extends OnH2 {
     }
 
     @Test
+    void mark_that_a_group_has_turned_negative_is_not_anothers_for_whom_it_is_of() throws Exception {
+        Lease held = other.lease("b").acquire(Wait.none());
+        Job<Lease> marks = start(() -> node.lease("b").acquire(PATIENT)).untilItWaits();
+        eventually("marked", () -> !column("wanted", B).equals("0"));
+        String mark = column("wanted", B);
+        held.close();
+        marks.result().close();
+
+        for (int i = 0; i < 2; i++) {
+            set("wanted = -" + mark, B);
+            Lease mine = node.lease("b").acquire(PATIENT);
+            assertThat(column("wanted", B)).as("taken for the %d. time", i + 1).isEqualTo("0");
+            mine.close();
+            // from now on it knows nothing of the lock
+            Lease others = other.lease("b").acquire(PATIENT);
+            assertThat(node.lease("b").tryAcquire()).isEmpty();
+            others.close();
+        }
+    }
+
+    @Test
     void each_is_told_by_itself_and_taken_over_where_it_had_expired() throws Exception {
         other.lease("a").acquire(Wait.none());
         expire(A);

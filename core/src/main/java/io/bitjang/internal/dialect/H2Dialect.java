@@ -113,7 +113,7 @@ final class H2Dialect implements Dialect {
               WHEN MATCHED AND (l.lock_id IS NULL OR l.expires_at <= %2$s) THEN UPDATE SET
                 lock_id = v.lock_id, owner = v.owner, fence = GREATEST(l.fence + l.reserved + 1, %2$s), reserved = v.reserve, acquired_at = %2$s,
                 expires_at = %2$s + v.micros, note = v.note, forced = NULL,
-                wanted = CASE WHEN l.wanted = :me THEN 0 ELSE l.wanted END,
+                wanted = CASE WHEN ABS(l.wanted) = :me THEN 0 ELSE l.wanted END,
                 taken_from = CASE WHEN l.lock_id IS NOT NULL THEN l.owner END
               WHEN MATCHED AND l.owner = v.again THEN UPDATE SET
                 expires_at = GREATEST(l.expires_at, %2$s + v.micros), reentered = l.fence, note = v.note

@@ -65,7 +65,7 @@ final class MariaDbDialect extends MySqlFamily {
                 taken_from = IF(lock_id IS NOT NULL AND expires_at <= %2$s, owner,
                                 IF(lock_id IS NULL, NULL, taken_from)),
                 forced = IF(lock_id IS NULL OR expires_at <= %2$s, NULL, forced),
-                wanted = IF((lock_id IS NULL OR expires_at <= %2$s) AND wanted = :me, 0, wanted),
+                wanted = IF((lock_id IS NULL OR expires_at <= %2$s) AND ABS(wanted) = :me, 0, wanted),
                 note = IF(lock_id IS NULL OR expires_at <= %2$s OR owner = :again, VALUES(note), note),
                 owner = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(owner), owner),
                 lock_id = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(lock_id), lock_id),

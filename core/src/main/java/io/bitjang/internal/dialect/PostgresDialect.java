@@ -203,7 +203,7 @@ final class PostgresDialect implements Dialect {
                 taken_from = CASE WHEN l.lock_id IS NOT NULL AND NOT (%5$s) THEN l.owner END,
                 reentered = CASE WHEN %5$s THEN l.fence ELSE l.reentered END,
                 owner = excluded.owner, note = excluded.note, forced = NULL,
-                wanted = CASE WHEN l.wanted = :me THEN 0 ELSE l.wanted END
+                wanted = CASE WHEN ABS(l.wanted) = :me THEN 0 ELSE l.wanted END
                WHERE l.lock_id IS NULL OR l.expires_at <= %2$s OR l.owner = :again
               RETURNING l.*)
             SELECT %3$s, 1 AS changed FROM taken l

@@ -11,7 +11,7 @@ final class LockSql {
 
     private static final String NOBODY_WAITS = "0";
     private static final String SOMEBODY_WAITS = "CASE WHEN c.wanted <> 0 THEN 2 ELSE 0 END";
-    private static final String ANOTHER_WAITS = "CASE WHEN c.wanted <> 0 AND c.wanted <> :me THEN 2 ELSE 0 END";
+    private static final String ANOTHER_WAITS = "CASE WHEN c.wanted <> 0 AND ABS(c.wanted) <> :me THEN 2 ELSE 0 END";
 
     private final Dialect dialect;
     private final Tables tables;
@@ -171,7 +171,7 @@ final class LockSql {
                 .set("acquired_at", now)
                 .set("expires_at", now + " + :micros")
                 .set("note", ":note")
-                .set("wanted", "CASE WHEN c.wanted = :me THEN 0 ELSE c.wanted END")
+                .set("wanted", "CASE WHEN ABS(c.wanted) = :me THEN 0 ELSE c.wanted END")
                 .set("forced", "NULL")
                 .set("taken_from", takenFrom)
                 .set("lock_id", ":lockId")

@@ -15,7 +15,7 @@ final class SimParams {
     }
 
     static boolean anotherWaits(Row row, Params p) {
-        return row.wanted != 0 && row.wanted != number(p, "me");
+        return row.wanted != 0 && Math.abs(row.wanted) != number(p, "me");
     }
 
     static long encode(long value, long flags) {

@@ -191,7 +191,7 @@ public final class SimTable extends SimGroups {
             changed.note = text(p, "note");
             if (server == Server.KEY_SHARE) {
                 changed.takenFrom = null;
-                changed.wanted = row.wanted == number(p, "me") ? 0 : row.wanted;
+                changed.wanted = Math.abs(row.wanted) == number(p, "me") ? 0 : row.wanted;
             }
         } else {
             grant(tx, p, row, row.lockId != null ? row.owner : null);
@@ -236,7 +236,7 @@ public final class SimTable extends SimGroups {
         changed.acquiredAt = clock;
         changed.expiresAt = clock + number(p, "micros");
         changed.note = text(p, "note");
-        changed.wanted = row.wanted == number(p, "me") ? 0 : row.wanted;
+        changed.wanted = Math.abs(row.wanted) == number(p, "me") ? 0 : row.wanted;
         changed.forced = null;
         changed.takenFrom = takenFrom;
         changed.lockId = text(p, "lockId");
