@@ -124,6 +124,18 @@ class GroupTest extends OnH2 {
     }
 
     @Test
+    void group_of_which_one_lock_was_forced_away_says_so_although_another_is_locked() throws Exception {
+        Lease group = node.leaseAll("a", "b").acquire(Wait.none());
+        other.admin().forceRelease(A, group.fence(), "ops", "it hangs");
+        Connection transaction = locked(B);
+
+        assertThatThrownBy(group::close).isInstanceOf(NoLockException.class).hasMessageContaining("ops: it hangs");
+
+        transaction.rollback();
+        assertThat(other.lease("b").acquire(PATIENT)).satisfies(Lease::close);
+    }
+
+    @Test
     void busy_group_stands_back_for_another_process_that_wants_a_part_of_it() throws Exception {
         LeaseLock group = node.leaseAll("a", "b");
         Lease lease = group.acquire(PATIENT);

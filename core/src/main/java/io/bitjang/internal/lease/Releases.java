@@ -230,7 +230,8 @@ final class Releases {
 
     /**
      * Releases the locks one by one, of which so many were freed together before; returns whether another process waits. Those that
-     * were freed before are gone as well: another may have them by now. If more are gone, the lease was lost.
+     * were freed before are gone as well: another may have them by now. If more are gone, the lease was lost, which is told whatever
+     * becomes of the others.
      */
     private Plan<Boolean> releaseEach(LeaseHandle lease, int freed) {
         AtomicBoolean othersWait = new AtomicBoolean();
@@ -247,6 +248,7 @@ final class Releases {
                                     othersWait.compareAndSet(false, ClaimResult.wanted(result.answer()));
                                     return result.gone() != null ? gone.add(result.gone()) : ended(lease, name, result);
                                 }))
+                .otherwise(e -> gone.size() > freed ? Plan.of(true) : null)
                 .map(all -> {
                     if (gone.size() > freed) {
                         throw lease.loseAtRelease(HeldRow.mostTelling(gone));
