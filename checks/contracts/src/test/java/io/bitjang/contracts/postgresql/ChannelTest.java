@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
@@ -44,26 +45,19 @@ class ChannelTest extends OnOwnTables {
     }
 
     /** The statement by which a process begins to listen that waits for a lock. */
-    private String listensWhileItWaits() {
+    private String listensWhileItWaits() throws Exception {
         CountingDataSource seen = new CountingDataSource(pool);
+        CompletableFuture<String> listens = new CompletableFuture<>();
+        seen.onStatement(sql -> {
+            if (sql.startsWith("LISTEN")) {
+                listens.complete(sql);
+            }
+        });
         try (Locks node = Locks.builder(seen).tablePrefix(prefix()).build();
                 Lease held = locks.lease(name("other")).acquire(Wait.none())) {
             // a group: one who waits for a single lock may stand in line instead
-            CompletableFuture<Lease> waits = node.leaseAll(held.name().id(), name("more"))
-                    .acquireAsync(Wait.upTo(Duration.ofMinutes(1)))
-                    .toCompletableFuture();
-            while (!waits.isDone()) {
-                Thread.onSpinWait();
-                String listen = seen.statements().stream()
-                        .filter(sql -> sql.startsWith("LISTEN"))
-                        .findFirst()
-                        .orElse(null);
-                if (listen != null) {
-                    waits.cancel(false);
-                    return listen;
-                }
-            }
-            throw new AssertionError("It did not listen");
+            node.leaseAll(held.name().id(), name("more")).acquireAsync(Wait.upTo(Duration.ofMinutes(1)));
+            return listens.get(20, TimeUnit.SECONDS);
         }
     }
 }
