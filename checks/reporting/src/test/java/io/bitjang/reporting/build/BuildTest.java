@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -81,6 +83,7 @@ class BuildTest {
     }
 
     @Test
+    @EnabledOnOs(OS.LINUX)
     void processor_time_of_a_jvm_and_of_its_servers_is_the_modules_that_uses_them() throws Exception {
         String counting = "i=0; while [ $i -lt 4000000 ]; do i=$((i+1)); done; sleep 3";
         Told told = told(
