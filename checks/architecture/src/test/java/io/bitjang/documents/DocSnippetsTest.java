@@ -22,6 +22,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -187,6 +188,21 @@ class DocSnippetsTest {
     }
 
     @Test
+    void a_lease_that_another_node_has() {
+        try (Locks another = Locks.create(dataSource);
+                Lease theirs = another.lease("nightly-report").owner("node-2").acquire(Wait.none())) {
+            try (Lease lease = locks.lease("nightly-report").acquire(Wait.none())) {
+                report.write(lease.fence());
+            } catch (AlreadyLockedException e) {
+                print("The report is being written by "
+                        + e.holder().map(LockData::owner).orElse("someone else"));
+            }
+            assertThat(theirs.isHeld()).isTrue();
+        }
+        assertThat(printed).containsExactly("The report is being written by node-2");
+    }
+
+    @Test
     void a_lease_is_told_how() {
         LeaseLock job = locks.lease("cleanup")
                 .lasting(Duration.ofMinutes(1))
@@ -284,6 +300,22 @@ class DocSnippetsTest {
             connection.commit();
         }
         assertThat(address()).isEqualTo("Jeju");
+    }
+
+    @Test
+    void a_second_guard() throws SQLException {
+        try (Lease lease = locks.lease("x").acquire(Wait.none());
+                Connection connection = dataSource.getConnection()) {
+            connection.setAutoCommit(false);
+            Savepoint start = connection.setSavepoint();
+            lease.guard(connection);
+            saveAddress(connection, "42", "Jeju");
+            connection.rollback(start); // ends the guard: the savepoint is older
+            saveAddress(connection, "42", "Seoul");
+            lease.guard(connection); // the second guard
+            connection.commit();
+        }
+        assertThat(address()).isEqualTo("Seoul");
     }
 
     @Test
