@@ -39,9 +39,11 @@ public interface LeaseLock {
     /**
      * Waits for it.
      *
-     * @throws AlreadyLockedException if someone else has it until the end of the wait
+     * @throws AlreadyLockedException if someone has it until the end of the wait; by a handle, or with {@link Wait#none()}, that may
+     *     be this thread
      * @throws LockingFailException if the database fails until the end of the wait
-     * @throws LockDeadlockException if this thread has it already by {@code run}, {@code call}, {@code tryRun} or {@code asLock}
+     * @throws LockDeadlockException if it would wait for a lock that this thread has already by {@code run}, {@code call},
+     *     {@code tryRun} or {@code asLock}
      * @throws LockException if the thread is interrupted; its interrupt flag stays set
      */
     Lease acquire(Wait wait);

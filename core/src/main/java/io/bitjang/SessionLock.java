@@ -23,9 +23,10 @@ public interface SessionLock {
     /**
      * Waits for it: those of one process in the order of their arrival.
      *
-     * @throws AlreadyLockedException if someone else has it until the end of the wait
-     * @throws LockDeadlockException if this thread has it already, or the holder waits, in this process, for a lock that this
-     *     thread holds
+     * @throws AlreadyLockedException if someone has it until the end of the wait; with {@link Wait#none()} that may be this
+     *     thread
+     * @throws LockDeadlockException if it would wait for a lock that this thread has already, or whose holder waits, in this
+     *     process, for a lock that this thread holds
      * @throws LockingFailException if the database fails until the end of the wait, or such locks can't be trusted on it
      * @throws LockException if the thread is interrupted (its interrupt flag stays set), or too many locks are held
      * @throws NoLockException if it was granted and lost at once

@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param name the lock
  * @param kind lease or session lock
  * @param held whether this process holds it
- * @param heldFor since when it holds it, zero if it does not
+ * @param heldFor for how long it has held it, zero if it does not
  * @param waiters how many of this process wait for it
  */
 public record LocalLock(LockName name, Kind kind, boolean held, Duration heldFor, int waiters) {
