@@ -154,7 +154,7 @@ class StartFailuresTest {
                 .withPropertyValues(
                         "spring.datasource.url=" + Apps.h2(), "bitjang.schema=create", "bitjang.schema-name=missing")
                 .run(context -> {
-                    assertThat(failure(context).description()).contains("could not be created");
+                    assertThat(failure(context).description()).contains("Schema \"MISSING\" not found");
                     assertThat(failure(context).action())
                             .contains("what is said above", "Flyway or Liquibase")
                             .doesNotContain("bitjang.schema=create");
