@@ -9,6 +9,7 @@ import io.bitjang.testkit.CountingDataSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -94,7 +95,7 @@ public abstract class OnObservedLocks extends OnLocks {
     }
 
     private Instant end(LockName name) {
-        return other.admin().find(name).orElseThrow().expiresAt();
+        return Objects.requireNonNull(other.admin().find(name).orElseThrow().expiresAt());
     }
 
     /** Lets the table alone believe that it has lapsed. */
