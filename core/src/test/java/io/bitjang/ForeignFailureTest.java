@@ -6,15 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.Lease.State;
-import io.bitjang.spi.LockEvent.Kind;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
-import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,33 +17,14 @@ class ForeignFailureTest extends OnH2 {
 
     private static final LockName JOB = LockName.of("job");
 
-    /** What the data source does instead of giving a connection; null to give one. */
-    private volatile @Nullable Supplier<Throwable> broken;
-
     private final AtomicInteger asked = new AtomicInteger();
-    private Locks fragile;
 
-    @BeforeEach
-    void build() {
-        DataSource target = seen.dataSource();
-        DataSource source = (DataSource) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
-                    if (broken != null) {
-                        asked.incrementAndGet();
-                        throw broken.get();
-                    }
-                    try {
-                        return method.invoke(target, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
-        fragile = closing(Locks.builder(source)
-                .owner("fragile")
-                .leaseDuration(LONG)
-                .listener(events::add)
-                .build());
-        closing(() -> broken = null);
+    /** The data source throws that from now on instead of giving a connection. */
+    private void breaks(String kind) {
+        seen.onOpen(() -> {
+            asked.incrementAndGet();
+            ForeignFailureTest.<RuntimeException>throwSneakily(failure(kind));
+        });
     }
 
     private static Throwable failure(String kind) {
@@ -64,18 +38,18 @@ class ForeignFailureTest extends OnH2 {
     @ParameterizedTest
     @ValueSource(strings = {"runtime", "error"})
     void whatever_a_data_source_throws_is_a_failure_of_the_database(String kind) {
-        broken = () -> failure(kind);
+        breaks(kind);
 
-        assertThatThrownBy(() -> fragile.lease(JOB).tryAcquire())
+        assertThatThrownBy(() -> node.lease(JOB).tryAcquire())
                 .isInstanceOf(LockingFailException.class)
                 .hasRootCauseInstanceOf(failure(kind).getClass());
-        assertThatThrownBy(() -> fragile.lease(JOB).acquire(Wait.upTo(Duration.ofMillis(300))))
+        assertThatThrownBy(() -> node.lease(JOB).acquire(Wait.upTo(Duration.ofMillis(300))))
                 .isInstanceOf(LockingFailException.class);
-        assertThatThrownBy(() -> fragile.manager().tryLock("order", "42")).isInstanceOf(LockingFailException.class);
-        assertThatThrownBy(() -> fragile.session("s").tryAcquire()).isInstanceOf(LockingFailException.class);
-        assertThatThrownBy(() -> fragile.session("s").acquire(Wait.upTo(Duration.ofMillis(300))))
+        assertThatThrownBy(() -> node.manager().tryLock("order", "42")).isInstanceOf(LockingFailException.class);
+        assertThatThrownBy(() -> node.session("s").tryAcquire()).isInstanceOf(LockingFailException.class);
+        assertThatThrownBy(() -> node.session("s").acquire(Wait.upTo(Duration.ofMillis(300))))
                 .isInstanceOf(LockingFailException.class);
-        assertThatThrownBy(() -> fragile.admin().find(JOB)).isInstanceOf(LockingFailException.class);
+        assertThatThrownBy(() -> node.admin().find(JOB)).isInstanceOf(LockingFailException.class);
     }
 
     @Test
@@ -113,42 +87,25 @@ class ForeignFailureTest extends OnH2 {
     }
 
     @Test
-    void renewals_go_on_with_pauses_and_the_lease_is_kept() throws Exception {
-        Lease lease =
-                fragile.lease(JOB).lasting(Duration.ofSeconds(12)).tryAcquire().orElseThrow();
-        broken = () -> failure("runtime");
-        eventually("renewing has failed", () -> told(Kind.UNKNOWN) > 0);
-        int first = asked.get();
-        eventually("it was tried again", () -> asked.get() > first);
-
-        broken = null;
-        eventually("renewed", () -> told(Kind.RENEWED) > 0);
-
-        assertThat(asked.get()).isLessThan(20);
-        assertThat(lease.state()).isEqualTo(State.HELD);
-        assertThat(told(Kind.LOST)).isZero();
-    }
-
-    @Test
     void lease_is_given_back_later_and_closing_it_does_not_throw() throws Exception {
-        Lease lease = fragile.lease(JOB).acquire(Wait.none());
-        broken = () -> failure("runtime");
+        Lease lease = node.lease(JOB).acquire(Wait.none());
+        breaks("runtime");
 
         assertThatCode(lease::close).doesNotThrowAnyException();
         int tries = asked.get();
         eventually("giving back is tried again", () -> asked.get() > tries + 2);
-        broken = null;
+        seen.up();
 
         eventually("it is free", () -> other.lease(JOB).tryAcquire().isPresent());
     }
 
     @Test
     void one_who_waits_gets_it_when_the_data_source_is_well_again() throws Exception {
-        broken = () -> failure("runtime");
-        Job<Lease> waits = start(() -> fragile.lease(JOB).acquire(PATIENT));
+        breaks("runtime");
+        Job<Lease> waits = start(() -> node.lease(JOB).acquire(PATIENT));
         eventually("it was tried", () -> asked.get() > 1);
 
-        broken = null;
+        seen.up();
 
         assertThat(waits.result().isHeld()).isTrue();
         assertThat(asked.get()).isLessThan(200);

@@ -36,6 +36,7 @@ public final class ObservedSource {
     private final AtomicInteger mostOpen = new AtomicInteger();
     private volatile Hook before = NOTHING;
     private volatile Hook after = NOTHING;
+    private volatile Runnable onOpen = () -> {};
     private volatile Runnable onClose = () -> {};
 
     ObservedSource(String url) {
@@ -46,6 +47,7 @@ public final class ObservedSource {
     public DataSource dataSource() {
         return proxy(DataSource.class, (proxy, method, arguments) -> {
             if (method.getName().equals("getConnection")) {
+                onOpen.run();
                 return connection(DriverManager.getConnection(url));
             }
             throw new UnsupportedOperationException(method.getName());
@@ -62,6 +64,11 @@ public final class ObservedSource {
         after = hook;
     }
 
+    /** When a connection is asked for, from now on: what it throws, the data source does. */
+    public void onOpen(Runnable hook) {
+        onOpen = hook;
+    }
+
     /** When a connection is to be closed, from now on. */
     public void onClose(Runnable hook) {
         onClose = hook;
@@ -69,6 +76,7 @@ public final class ObservedSource {
 
     /** All goes well again. */
     public void up() {
+        onOpen = () -> {};
         onClose = () -> {};
         before = NOTHING;
         after = NOTHING;

@@ -153,6 +153,29 @@ class RenewalTest extends OnEngine {
     }
 
     @Test
+    void whatever_a_data_source_throws_renewals_go_on_with_pauses_and_the_lease_is_kept() throws Exception {
+        Duration duration = Duration.ofSeconds(15);
+        Request brief = Request.of("node", duration, null);
+        Attempts.Outcome outcome = engine.run(engine.grants.attempt(List.of(JOB), brief, 0));
+        AtomicInteger asked = new AtomicInteger();
+        seen.onOpen(() -> {
+            asked.incrementAndGet();
+            throw new IllegalStateException("Cannot determine target DataSource for lookup key [null]");
+        });
+        LeaseHandle lease = granted(JOB, brief, outcome, duration.dividedBy(3));
+        untilTold(Kind.UNKNOWN);
+        int first = asked.get();
+        eventually("it was tried again", () -> asked.get() > first);
+
+        seen.up();
+        untilTold(Kind.RENEWED);
+
+        assertThat(asked.get()).isLessThan(20);
+        assertThat(lease.state()).isEqualTo(State.HELD);
+        assertThat(told(Kind.LOST)).isZero();
+    }
+
+    @Test
     void lease_that_another_has_taken_is_told_lost_with_the_reason() throws Exception {
         Attempts.Outcome outcome = taken(JOB, request(), THIRD);
         expire(JOB);
@@ -190,7 +213,7 @@ class RenewalTest extends OnEngine {
         Gate gate = gate();
         seen.before(sql -> gate.pass());
         // the renewal must begin before they are over
-        Duration left = Duration.ofSeconds(5);
+        Duration left = Duration.ofSeconds(3);
         LeaseHandle lease = granted(JOB, request(), outcome, LONG.minus(left));
         gate.untilReached();
         // the renewal is with the database: the timer tells
