@@ -25,11 +25,12 @@ final class Processes {
     private static final int FIRST_TIME = 11;
     private static final int LAST_OWN_TIME = 12;
     private static final int LAST_TIME = 14;
+    private static final int STARTED = 19;
     private static final String MODULE = "-Dbitjang.module=";
 
     private final Path runs;
-    private final Map<Long, TestJvm> testJvms = new HashMap<>();
-    private final Map<Long, Long> serverTicks = new HashMap<>();
+    private final Map<Id, TestJvm> testJvms = new HashMap<>();
+    private final Map<Id, Long> serverTicks = new HashMap<>();
     private final Map<String, Long> serverTicksOfModules = new HashMap<>();
     private long mavenTicks;
     private long peakMegabytes;
@@ -45,6 +46,9 @@ final class Processes {
         }
     }
 
+    /** Linux soon gives the number of a process that has ended to another: threads have such numbers, too. */
+    private record Id(long pid, long started) {}
+
     /** A JVM of the tests with all that it has started: to which module it belongs, and its time when it was last looked at. */
     private record TestJvm(String module, long ticks) {}
 
@@ -52,7 +56,11 @@ final class Processes {
     private record Server(long pid, String module) {}
 
     /** One line of the list of processes: its own time, and that with the children that have ended. */
-    private record Line(long pid, long parent, long own, long ticks) {}
+    private record Line(long pid, long started, long parent, long own, long ticks) {
+        Id id() {
+            return new Id(pid, started);
+        }
+    }
 
     Usage usage() {
         return Usage.of(mavenTicks + ticksOf(testJvms.values().stream()), ticksOf(serverTicksOfModules));
@@ -89,20 +97,24 @@ final class Processes {
         mavenTicks = Math.max(mavenTicks, second.own(maven));
         Set<Long> inTests = new HashSet<>();
         for (Line line : first.below(maven)) {
-            TestJvm known = testJvms.get(line.pid);
+            TestJvm known = testJvms.get(line.id());
             String module = known == null ? moduleOf(line.pid) : known.module;
             if (inTests.contains(line.parent)) {
                 inTests.add(line.pid);
             } else if (module != null) {
                 inTests.add(line.pid);
                 long ticks = Math.min(first.ticks(line.pid), second.ticks(line.pid));
-                testJvms.put(line.pid, new TestJvm(module, known == null ? ticks : Math.max(known.ticks, ticks)));
+                testJvms.put(line.id(), new TestJvm(module, known == null ? ticks : Math.max(known.ticks, ticks)));
             }
         }
         for (Server server : servers(maven)) {
+            Line line = first.all.get(server.pid);
+            if (line == null) {
+                continue;
+            }
             long ticks = Math.min(first.ticks(server.pid), second.ticks(server.pid));
-            long before = serverTicks.getOrDefault(server.pid, 0L);
-            serverTicks.put(server.pid, Math.max(before, ticks));
+            long before = serverTicks.getOrDefault(line.id(), 0L);
+            serverTicks.put(line.id(), Math.max(before, ticks));
             serverTicksOfModules.merge(server.module, Math.max(0, ticks - before), Long::sum);
         }
     }
@@ -188,6 +200,7 @@ final class Processes {
             String[] fields = text.substring(text.lastIndexOf(')') + 2).split(" ");
             lines.add(new Line(
                     Long.parseLong(process.getFileName().toString()),
+                    Long.parseLong(fields[STARTED]),
                     Long.parseLong(fields[1]),
                     sum(fields, LAST_OWN_TIME),
                     sum(fields, LAST_TIME)));
