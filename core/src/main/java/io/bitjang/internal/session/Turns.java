@@ -142,7 +142,7 @@ final class Turns extends Locked {
         }
     }
 
-    /** Whether a thread holds a session lock. */
+    /** Tells whether a thread holds a session lock. */
     boolean holdsAny(Thread thread) {
         return locked(() -> turns.values().stream()
                 .map(Turn::holder)
@@ -288,7 +288,7 @@ final class Turns extends Locked {
         return locked(() -> List.copyOf(carried.getOrDefault(link, Set.of())));
     }
 
-    /** Whether anything is held on a session. */
+    /** Tells whether anything is held on a session. */
     boolean any(SessionLink link) {
         return locked(() -> carried.containsKey(link));
     }

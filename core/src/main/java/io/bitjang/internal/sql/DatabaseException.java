@@ -52,12 +52,12 @@ public final class DatabaseException extends RuntimeException {
         return meaning;
     }
 
-    /** The database's own exception. */
+    /** Returns the database's own exception. */
     public SQLException sqlException() {
         return sqlException;
     }
 
-    /** Whether a table, a view or a column is not there. */
+    /** Tells whether a table, a view or a column is missing. */
     public boolean isMissingTable() {
         return SqlErrors.isMissingTable(sqlException());
     }
