@@ -42,10 +42,9 @@ final class PassingOn {
     }
 
     private void settleSoon(FenceReserve<LeaseHandle> fences, @Nullable LeaseHandle ended) {
-        instance.workers()
-                .after(
-                        2 * FenceReserve.LONGEST.toNanos(),
-                        () -> instance.driver().start(Plan.later(() -> settle(fences, ended))));
+        instance.driver.after(
+                2 * FenceReserve.LONGEST.toNanos(),
+                () -> instance.driver.start(Plan.later(() -> settle(fences, ended))));
     }
 
     /** Tells the table who has the lock, again and again until it knows, or the lease has ended and did not pass on after all. */
@@ -57,7 +56,7 @@ final class PassingOn {
         }
         boolean active = lease.active();
         Plan<Boolean> settled =
-                active ? instance.store().settle(lease.name(), lease.key().secret(), lease.fence()) : Plan.of(false);
+                active ? instance.store.settle(lease.name(), lease.key().secret(), lease.fence()) : Plan.of(false);
         return settled.ended((known, failure) -> {
             if (failure != null) {
                 Log.debug(lease.name() + ": its fence could not be written down", failure);

@@ -13,7 +13,6 @@ import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Log;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
@@ -36,37 +35,32 @@ final class Releases {
     private final Instance instance;
     private final LockStore store;
     private final HeldRow heldRow;
-    private final Attempts attempts;
     private final Grants grants;
     private final PassingOn passingOn;
     private final WaitQueues waiting;
     private final LateReleases late;
-    private final Events events;
 
     Releases(
             Instance instance,
             HeldRow heldRow,
-            Attempts attempts,
             Grants grants,
             PassingOn passingOn,
             WaitQueues waiting,
             LateReleases late) {
         this.instance = instance;
-        this.store = instance.store();
+        this.store = instance.store;
         this.heldRow = heldRow;
-        this.attempts = attempts;
         this.grants = grants;
         this.passingOn = passingOn;
         this.waiting = waiting;
         this.late = late;
-        this.events = instance.events();
     }
 
     Plan<@Nullable Void> release(LeaseHandle lease) {
         long notFreeBefore = notFreeBefore(lease);
         return Plan.later(() -> notFreeBefore > 0
                         ? leaveTaken(lease, notFreeBefore)
-                        : instance.lifetime().hasEnded()
+                        : instance.hasEnded()
                                 ? giveBack(lease)
                                 : handOver(lease).then(handed -> handed ? Plan.DONE : giveBack(lease)))
                 .otherwise(e -> e instanceof NoLockException ? null : notReleased(lease, notFreeBefore, e));
@@ -74,7 +68,7 @@ final class Releases {
 
     /** Puts a release off that failed, whatever the reason: the holder has done with the lock, and it must not stay taken. */
     private Plan<@Nullable Void> notReleased(LeaseHandle lease, long notFreeBefore, RuntimeException e) {
-        if (e instanceof IllegalStateException && instance.lifetime().hasEnded()) {
+        if (e instanceof IllegalStateException && instance.hasEnded()) {
             // closed while it was handed over: the one who got it has given it back
             return Plan.DONE;
         }
@@ -109,7 +103,7 @@ final class Releases {
      */
     Plan<@Nullable Void> releaseNow(GrantKey key, @Nullable String owner, Runnable noAnswer) {
         AtomicBoolean unknown = new AtomicBoolean();
-        return attempts.repeatable(
+        return heldRow.repeatable(
                         key.name(),
                         "could not be released",
                         heldRow.attempt(
@@ -133,7 +127,7 @@ final class Releases {
                     if (result.gone() == null && result.answer().isEmpty()) {
                         throw HeldRow.stayedLocked(key, "released");
                     }
-                    events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
+                    instance.events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
                     waiting.freed(List.of(key.name()), ClaimResult.wanted(result.answer()));
                 });
     }
@@ -183,7 +177,7 @@ final class Releases {
             }
             queue.share.handedOver(answer.wanted());
             released(lease);
-            return grants.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt))
+            return grants.granted(lease.names(), next.request, new Grants.Outcome(answer, sentAt))
                     .then(handed -> {
                         if (reserve > 0) {
                             passingOn.begin(handed);
@@ -194,7 +188,7 @@ final class Releases {
     }
 
     private Plan<Boolean> handTo(LeaseWaiter next, LeaseHandle handed) {
-        events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
+        instance.tell(Kind.HANDED_OVER, handed, null);
         return next.serve(handed) ? Plan.of(true) : handed.closingUnwanted().map(closed -> true);
     }
 
@@ -278,7 +272,7 @@ final class Releases {
     }
 
     private void released(LeaseHandle lease) {
-        events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
+        instance.tell(Kind.RELEASED, lease, null);
     }
 
     /** Returns how long the lease may last at most, as far as is known here. */
@@ -289,11 +283,6 @@ final class Releases {
 
     private void putOff(LeaseHandle lease, long notFreeBefore, @Nullable String why) {
         late.addHeld(lease.names(), lease.key().secret(), left(lease), notFreeBefore);
-        events.tell(
-                Kind.RELEASE_FAILED,
-                lease.names(),
-                lease.fence(),
-                lease.request().owner(),
-                why);
+        instance.tell(Kind.RELEASE_FAILED, lease, why);
     }
 }

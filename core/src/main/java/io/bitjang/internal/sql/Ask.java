@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
-import io.bitjang.internal.sql.Statements.RowReader;
+import io.bitjang.internal.sql.Database.Statements;
+import io.bitjang.internal.sql.Database.Statements.RowReader;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.OptionalLong;

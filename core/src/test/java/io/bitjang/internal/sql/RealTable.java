@@ -4,6 +4,8 @@ package io.bitjang.internal.sql;
 import io.bitjang.LockName;
 import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.dialect.Dialects;
+import io.bitjang.internal.sql.Database.Statements;
+import io.bitjang.internal.time.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -88,7 +90,7 @@ final class RealTable implements AutoCloseable {
         return switch (dialect.id()) {
             case "postgresql" -> observed("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted");
             case "mysql", "mariadb" ->
-                new Statements(observer(), dialect)
+                new Statements(observer(), dialect, Ticker.SYSTEM)
                         .query(
                                 new Sql("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'", List.of()),
                                 Params.none(),
@@ -110,7 +112,7 @@ final class RealTable implements AutoCloseable {
      */
     Future<Object> begin(int on, TableOp op, boolean patient) {
         return threads.get(on).submit(() -> {
-            Statements statements = new Statements(connections.get(on), dialect);
+            Statements statements = new Statements(connections.get(on), dialect, Ticker.SYSTEM);
             Sql statement = op.sql().apply(sql);
             Sql bounded = new Sql(
                     BOUND.matcher(statement.text()).replaceAll(patient ? "30000" : "1"), statement.parameters());
@@ -149,7 +151,7 @@ final class RealTable implements AutoCloseable {
     }
 
     private long observed(String query) throws SQLException {
-        return new Statements(observer(), dialect)
+        return new Statements(observer(), dialect, Ticker.SYSTEM)
                 .query(new Sql(query, List.of()), Params.none(), row -> row.getLong(1))
                 .get(0);
     }
