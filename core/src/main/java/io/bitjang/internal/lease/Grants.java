@@ -106,7 +106,7 @@ final class Grants {
         private final int reserve;
         private final Function<Claim, Plan<ClaimResult>> statement;
         private final boolean mayReenter;
-        private final Deadline budget = instance.ticker().in(BUDGET);
+        private final Deadline budget = instance.ticker.in(BUDGET);
         private final Deadline busyBudget;
         private int tries;
 
@@ -116,13 +116,13 @@ final class Grants {
             this.reserve = reserve;
             this.statement = statement;
             this.mayReenter = request.again() != null;
-            this.busyBudget = instance.ticker().in(mayReenter ? BUDGET : BUSY_BUDGET);
+            this.busyBudget = instance.ticker.in(mayReenter ? BUDGET : BUSY_BUDGET);
         }
 
         Plan<Outcome> next() {
             tries++;
             Claim claim = request.claim(store.newSecret(), reserve);
-            Clocks sentAt = instance.ticker().clocks();
+            Clocks sentAt = instance.ticker.clocks();
             return statement
                     .apply(claim)
                     .map(answer -> new Outcome(answer, sentAt))
@@ -280,7 +280,7 @@ final class Grants {
     /** Passes a holder's lock on to the next waiter of this process, with a fence that was set aside for it. */
     Plan<LeaseHandle> passedOn(LeaseHandle from, FenceReserve<LeaseHandle> fences, Request request) {
         GrantKey key = new GrantKey(from.name(), fences.nextFence(), from.key().secret());
-        LeaseHandle lease = lease(from.names(), key, request, instance.ticker().clocks(), from.deadline());
+        LeaseHandle lease = lease(from.names(), key, request, instance.ticker.clocks(), from.deadline());
         lease.seenAt(from.seenAt());
         lease.passesOnWith(fences);
         fences.holder = lease;

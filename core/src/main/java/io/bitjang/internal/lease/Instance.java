@@ -23,21 +23,20 @@ final class Instance {
     /** Tells the listeners. */
     final Events events;
 
+    final Ticker ticker;
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
     Instance(Driver driver, LockStore store, Events events) {
         this.driver = driver;
         this.store = store;
         this.events = events;
+        this.ticker = driver.ticker();
     }
 
     /** Tells the listeners what became of a lease. */
     void tell(Kind kind, LeaseHandle lease, @Nullable String detail) {
         events.tell(kind, lease.names(), lease.fence(), lease.request().owner(), detail);
-    }
-
-    Ticker ticker() {
-        return driver.ticker();
     }
 
     /** Ends the instance's lifetime; returns whether this call did. */

@@ -79,7 +79,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
         this.settings = settings;
         this.guard = guard;
         this.late = new LateReleases(instance.driver, instance.store, this::wake);
-        this.heldRow = new HeldRow(instance.ticker(), instance.store);
+        this.heldRow = new HeldRow(instance.ticker, instance.store);
         this.renewer = new Renewer(instance, heldRow, held);
         this.grants = new Grants(instance, this, heldRow, renewer, late, settings.audit());
         PassingOn passingOn = new PassingOn(instance);
@@ -127,7 +127,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     Lease acquire(List<LockName> names, Request request, Wait wait) {
         requireOpen();
         names.forEach(this::requireNotOwn);
-        LeaseWaiter waiter = new LeaseWaiter(instance.ticker(), names, request, wait);
+        LeaseWaiter waiter = new LeaseWaiter(instance.ticker, names, request, wait);
         waiting.enqueue(waiter);
         try {
             return waiter.await().heldByThisThread();
@@ -158,7 +158,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     /** Waits for a lease without a thread. */
     CompletableFuture<Lease> acquireAsync(List<LockName> names, Request request, Wait wait) {
         requireOpen();
-        return withoutThread.acquire(new LeaseWaiter(instance.ticker(), names, request, wait), wait);
+        return withoutThread.acquire(new LeaseWaiter(instance.ticker, names, request, wait), wait);
     }
 
     /** Requires that a guard can be carried out on this connection; if not, the caller's transaction is rolled back. */
@@ -245,7 +245,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     private LocalLock here(LockName name) {
         LeaseHandle lease = held.of(name);
         boolean active = lease != null && lease.active();
-        long nanos = lease != null && active ? instance.ticker().now() - lease.acquiredAt() : 0;
+        long nanos = lease != null && active ? instance.ticker.now() - lease.acquiredAt() : 0;
         return new LocalLock(name, LocalLock.Kind.LEASE, active, Duration.ofNanos(nanos), waiting.waitersFor(name));
     }
 

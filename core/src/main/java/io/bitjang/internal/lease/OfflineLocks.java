@@ -82,7 +82,7 @@ public final class OfflineLocks implements LockManager {
         Request request = request(owner, duration, note);
         String why = Limits.reason(reason);
         engine.requireOpen();
-        Deadline budget = engine.instance.ticker().in(Operator.FORCE_BUDGET);
+        Deadline budget = engine.instance.ticker.in(Operator.FORCE_BUDGET);
         ClaimResult answer = engine.run(engine.grants.takeOver(name, seen.fence(), request));
         while (!answer.granted()) {
             Optional<LockRow> row = engine.read(name);
@@ -92,7 +92,7 @@ public final class OfflineLocks implements LockManager {
             if (budget.passed()) {
                 throw Operator.stayedTaken(name, row.get().reserved() > 0);
             }
-            engine.instance.ticker().pause(name, 20);
+            engine.instance.ticker.pause(name, 20);
             answer = engine.run(engine.grants.takeOver(name, seen.fence(), request));
         }
         engine.instance.events.tell(Kind.TAKEN_OVER, List.of(name), answer.fence(), owner, why);

@@ -83,8 +83,8 @@ public final class Operator implements LockAdmin {
         engine.requireOpen();
         String who = Limits.owner(by);
         String why = Limits.reason(reason);
-        Deadline budget = engine.instance.ticker().in(FORCE_BUDGET);
-        Deadline settling = engine.instance.ticker().in(SETTLING);
+        Deadline budget = engine.instance.ticker.in(FORCE_BUDGET);
+        Deadline settling = engine.instance.ticker.in(SETTLING);
         long seen = -1;
         while (!forced(name, expectedFence, who, why, settling.passed())) {
             @Nullable LockRow row = reading(engine.instance.store.read(name)).orElse(null);
@@ -93,12 +93,12 @@ public final class Operator implements LockAdmin {
             }
             if (row.fence() != seen) {
                 seen = row.fence();
-                settling = engine.instance.ticker().in(SETTLING);
+                settling = engine.instance.ticker.in(SETTLING);
             }
             if (budget.passed()) {
                 throw stayedTaken(name, false);
             }
-            engine.instance.ticker().pause(name, 20);
+            engine.instance.ticker.pause(name, 20);
         }
         events(Kind.FORCE_RELEASED, name, expectedFence, who + ": " + why);
         engine.takenAway(name, expectedFence, HeldRow.takenAwayBy(who + ": " + why));

@@ -19,15 +19,14 @@ final class PassingOn {
 
     /** Lets a lease pass on with the fences that its grant has set aside. */
     void begin(LeaseHandle first) {
-        FenceReserve<LeaseHandle> fences =
-                new FenceReserve<>(first, first.fence(), instance.ticker().now());
+        FenceReserve<LeaseHandle> fences = new FenceReserve<>(first, first.fence(), instance.ticker.now());
         first.passesOnWith(fences);
         settleSoon(fences, null);
     }
 
     /** Tells whether nothing is lost if a lease passes on: the next waiter asks for the same, and most of the lease is left. */
     boolean may(LeaseHandle lease, FenceReserve<LeaseHandle> fences, Request next) {
-        long now = instance.ticker().now();
+        long now = instance.ticker.now();
         return lease.request().passesOnTo(next)
                 && !lease.mayHaveSlept()
                 && lease.deadline() - now > next.duration().toNanos() / 2
@@ -36,7 +35,7 @@ final class PassingOn {
 
     /** Notes that the lease has passed on: if that took too long, nobody looks at the new holder any more. */
     void passed(FenceReserve<LeaseHandle> fences) {
-        if (!fences.goesOn(instance.ticker().now())) {
+        if (!fences.goesOn(instance.ticker.now())) {
             settleSoon(fences, null);
         }
     }

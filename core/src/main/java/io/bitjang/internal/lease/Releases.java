@@ -85,7 +85,7 @@ final class Releases {
     /** Returns for how many microseconds after it was taken a lease must stay taken; 0 if that time is over. */
     private long notFreeBefore(LeaseHandle lease) {
         Duration minimum = lease.notFreeBefore();
-        return minimum != null && instance.ticker().now() - lease.acquiredAt() < minimum.toNanos()
+        return minimum != null && instance.ticker.now() - lease.acquiredAt() < minimum.toNanos()
                 ? Limits.micros(minimum)
                 : 0;
     }
@@ -170,7 +170,7 @@ final class Releases {
         }
         int reserve = queue.reserveFor(next);
         Claim claim = next.request.claim(store.newSecret(), reserve);
-        Clocks sentAt = instance.ticker().clocks();
+        Clocks sentAt = instance.ticker.clocks();
         return handOver(lease, claim).then(answer -> {
             if (!answer.granted()) {
                 return Plan.of(false);
@@ -277,7 +277,7 @@ final class Releases {
 
     /** Returns how long the lease may last at most, as far as is known here. */
     private Duration left(LeaseHandle lease) {
-        long known = Math.max(0, lease.deadline() - instance.ticker().now());
+        long known = Math.max(0, lease.deadline() - instance.ticker.now());
         return Duration.ofNanos(known).plus(lease.request().duration());
     }
 

@@ -66,7 +66,7 @@ final class Renewer {
         this.store = instance.store;
         this.heldRow = heldRow;
         this.held = held;
-        this.ticker = instance.ticker();
+        this.ticker = instance.ticker;
         this.alarm = driver.alarm(this::tick);
         this.toTell = new Callbacks(driver::callBack);
     }

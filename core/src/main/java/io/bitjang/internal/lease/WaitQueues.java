@@ -59,7 +59,7 @@ final class WaitQueues implements WakeUps.Sleepers {
             Function<WakeUps.Sleepers, WakeUps> source) {
         this.instance = instance;
         this.store = instance.store;
-        this.ticker = instance.ticker();
+        this.ticker = instance.ticker;
         this.held = held;
         this.grants = grants;
         this.passingOn = passingOn;

@@ -30,12 +30,16 @@ public final class Database implements Runner {
     private final DataSource dataSource;
     private final Dialect dialect;
     private final Ticker ticker;
+    private final boolean answersByGeneratedKey;
+    private final boolean warnsWhenNotReplicated;
 
     /** Makes a runner of statements over this data source. */
     public Database(DataSource dataSource, Dialect dialect, Ticker ticker) {
         this.ticker = ticker;
         this.dataSource = dataSource;
         this.dialect = dialect;
+        this.answersByGeneratedKey = dialect.answersByGeneratedKey();
+        this.warnsWhenNotReplicated = dialect.warnsWhenNotReplicated();
     }
 
     /** Returns the dialect of this database. */
@@ -56,7 +60,7 @@ public final class Database implements Runner {
 
     /** Runs the plan in the caller's transaction, which is neither committed nor rolled back here. */
     public <T extends @Nullable Object> T on(Connection connection, Plan<T> plan) {
-        return plan.run(new Statements(connection, dialect, ticker));
+        return plan.run(new Statements(connection));
     }
 
     @Override
@@ -95,7 +99,7 @@ public final class Database implements Runner {
             throws SQLException {
         boolean done = false;
         try {
-            Statements statements = new Statements(connection, dialect, ticker);
+            Statements statements = new Statements(connection);
             if (commit) {
                 statements.begin();
             }
@@ -169,22 +173,12 @@ public final class Database implements Runner {
     }
 
     /** Runs plans and their statements on one open connection. Not thread-safe. */
-    public static final class Statements implements Runner {
-
-        /** Reads the row that the result set stands on. */
-        public interface RowReader<T> {
-            /** Reads the row. */
-            T read(ResultSet row) throws SQLException;
-        }
+    public final class Statements implements Runner {
 
         private final Connection connection;
-        private final Dialect dialect;
-        private final Ticker ticker;
 
-        Statements(Connection connection, Dialect dialect, Ticker ticker) {
+        Statements(Connection connection) {
             this.connection = connection;
-            this.dialect = dialect;
-            this.ticker = ticker;
         }
 
         @Override
@@ -221,17 +215,17 @@ public final class Database implements Runner {
 
         /** Commits the transaction: what a standby did not confirm is told here, not by the statement. */
         void commit() throws SQLException {
-            if (dialect.warnsWhenNotReplicated()) {
+            if (warnsWhenNotReplicated) {
                 connection.clearWarnings();
             }
             connection.commit();
-            if (dialect.warnsWhenNotReplicated()) {
+            if (warnsWhenNotReplicated) {
                 requireReplicated(connection.getWarnings());
             }
         }
 
         /** Runs a statement that answers with rows. */
-        public <T> List<T> query(Sql sql, Params params, RowReader<T> reader) throws SQLException {
+        public <T> List<T> query(Sql sql, Params params, Ask.RowReader<T> reader) throws SQLException {
             try (PreparedStatement statement = connection.prepareStatement(sql.text())) {
                 // not executeQuery: MySQL's driver refuses it for what MariaDB answers with rows, as INSERT ...
                 // RETURNING
@@ -258,7 +252,7 @@ public final class Database implements Runner {
 
         /** Runs an update that answers with one number, or none if it changed nothing. */
         public OptionalLong number(Sql sql, Params params) throws SQLException {
-            if (!dialect.answersByGeneratedKey()) {
+            if (!answersByGeneratedKey) {
                 List<Long> rows = query(sql, params, row -> row.getLong(1));
                 return rows.isEmpty() ? OptionalLong.empty() : OptionalLong.of(rows.get(0));
             }
@@ -277,7 +271,7 @@ public final class Database implements Runner {
          * success and the warning 01000: the change may be lost at a failover, so it counts as an answer that never came.
          */
         private void requireReplicated(@Nullable SQLWarning warning) throws SQLException {
-            if (dialect.warnsWhenNotReplicated() && warning != null && "01000".equals(warning.getSQLState())) {
+            if (warnsWhenNotReplicated && warning != null && "01000".equals(warning.getSQLState())) {
                 throw new SQLTransientConnectionException(
                         "The change was not confirmed by a standby: " + warning.getMessage(), "08007");
             }

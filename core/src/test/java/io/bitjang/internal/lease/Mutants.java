@@ -37,7 +37,7 @@ final class Mutants {
                     "a lease is counted from the answer",
                     "lease.Grants",
                     "long deadline = outcome.sentAt().ticks() + request",
-                    "long deadline = instance.ticker().now() + request"),
+                    "long deadline = instance.ticker.now() + request"),
             new Mutant(
                     "a renewal is counted from the answer",
                     "lease.Renewer",
@@ -62,7 +62,7 @@ final class Mutants {
                     "a hand-over is counted from the answer",
                     "lease.Releases",
                     "new Grants.Outcome(answer, sentAt)",
-                    "new Grants.Outcome(answer, instance.ticker().clocks())"),
+                    "new Grants.Outcome(answer, instance.ticker.clocks())"),
             new Mutant("a fence is used again", "lease.FenceReserve", "return ++fence;", "return fence;"),
             new Mutant(
                     "a loss is told twice",
@@ -318,7 +318,7 @@ final class Mutants {
                     "a lease that passes on is counted anew",
                     "lease.Grants",
                     "clocks(), from.deadline());",
-                    "clocks(), instance.ticker().now() + request.duration().toNanos());"),
+                    "clocks(), instance.ticker.now() + request.duration().toNanos());"),
             new Mutant(
                     "the table is told only once who has the lock",
                     "lease.PassingOn",
