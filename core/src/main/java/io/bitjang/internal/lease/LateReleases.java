@@ -309,7 +309,7 @@ final class LateReleases {
                 });
     }
 
-    /** Leaves a lock that may not be free yet to expire at the right time. */
+    /** Lets a lock that must stay taken for a while expire at the right time. */
     private Plan<Boolean> leaveTaken(Entry entry) {
         return Plan.all(entry.names, name -> leaveTaken(name, entry)).map(all -> {
             if (all) {

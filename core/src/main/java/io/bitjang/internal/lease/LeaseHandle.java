@@ -45,7 +45,7 @@ final class LeaseHandle implements Lease {
         /** Forgets a lease that was lost; the listeners are told by the given executor. */
         void lost(LeaseHandle lease, String reason, Executor telling);
 
-        /** Asks the database whether the lease is still held: since it was confirmed then, the host may have been suspended. */
+        /** Asks the database whether the lease is still held: the host may have been suspended since it was confirmed. */
         void ask(LeaseHandle lease, Clocks confirmedAt, Executor telling);
     }
 

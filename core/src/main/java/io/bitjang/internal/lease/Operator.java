@@ -105,7 +105,7 @@ public final class Operator implements LockAdmin {
         return true;
     }
 
-    /** Says what keeps a lock: a guard, or that only its process knows which of its threads has it, until it settles that. */
+    /** Makes the exception that says what keeps a lock: a guard, or a process that alone knows which of its threads has it. */
     static LockingFailException stayedTaken(LockName name, boolean unsettled) {
         String why = unsettled
                 ? "it passes from thread to thread in a process that has not written down who has it for %s seconds, and has"

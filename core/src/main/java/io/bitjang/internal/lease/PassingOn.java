@@ -33,7 +33,7 @@ final class PassingOn {
                 && fences.goesOn(now);
     }
 
-    /** Notes that the lease has passed on: if that took too long, nobody looks at the new holder any more. */
+    /** Notes that the lease has passed on. If the time for that is over, the table may know the holder before only: it is told again. */
     void passed(FenceReserve<LeaseHandle> fences) {
         if (!fences.goesOn(instance.ticker.now())) {
             settleSoon(fences, null);

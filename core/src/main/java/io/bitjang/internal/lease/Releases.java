@@ -66,7 +66,7 @@ final class Releases {
                 .otherwise(e -> e instanceof NoLockException ? null : notReleased(lease, notFreeBefore, e));
     }
 
-    /** Puts a release off that failed, whatever the reason: the holder has done with the lock, and it must not stay taken. */
+    /** Puts off a release that failed, whatever the reason: the holder is done with the lock, so it must not stay taken. */
     private Plan<@Nullable Void> notReleased(LeaseHandle lease, long notFreeBefore, RuntimeException e) {
         if (e instanceof IllegalStateException && instance.hasEnded()) {
             // closed while it was handed over: the one who got it has given it back
@@ -132,7 +132,7 @@ final class Releases {
                 });
     }
 
-    /** Leaves a lease that may not be free yet to expire at the right time, under an id that nobody has. */
+    /** Lets a lease that must stay taken for a while expire at the right time, under an id that nobody has. */
     private Plan<@Nullable Void> leaveTaken(LeaseHandle lease, long micros) {
         return Plan.all(
                         lease.names(),

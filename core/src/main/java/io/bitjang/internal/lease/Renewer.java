@@ -109,7 +109,7 @@ final class Renewer {
                 });
     }
 
-    /** Asks the database now whether a lease is still held: since it was confirmed then, that has come into doubt. */
+    /** Asks the database at once whether a lease is still held, because that has come into doubt since it was confirmed. */
     void ask(LeaseHandle lease, Clocks confirmedAt, String why, Executor telling) {
         if (lease.doubt(State.UNKNOWN, confirmedAt)) {
             telling.execute(() -> instance.tell(Kind.UNKNOWN, lease, why));

@@ -91,7 +91,7 @@ final class Turns extends Locked {
         });
     }
 
-    /** Stands in line; true if nobody tries for the lock yet, so that the caller must. */
+    /** Puts a waiter in line; true if nobody tries for the lock yet, so that the caller must. */
     boolean join(SessionWaiter waiter) {
         return locked(() -> {
             boolean first = !turns.containsKey(waiter.name());
@@ -149,7 +149,7 @@ final class Turns extends Locked {
                 .anyMatch(holder -> holder != null && holder.thread == thread));
     }
 
-    /** Removes a waiter who has gone; true if nobody is left for whom the lock is tried for. */
+    /** Removes a waiter who has gone; true if nobody is left who wants the lock that is tried for. */
     boolean left(SessionWaiter waiter) {
         return locked(() -> {
             waiting.remove(waiter.thread, waiter.name());

@@ -127,7 +127,7 @@ public final class SessionLink {
         });
     }
 
-    /** Ends a wait that is under way, which may have won all the same. */
+    /** Cancels the wait that is under way; the lock may have been granted all the same. */
     public void cancel() {
         @Nullable PreparedStatement statement = waiting;
         if (statement == null) {
