@@ -33,6 +33,22 @@ import org.junit.jupiter.api.Test;
 /** Who may see whom: around the core, and between its packages. */
 class CoreDependenciesTest {
     private static final JavaClasses CORE = Modules.core();
+    private static final String INTERNAL = "io.bitjang.internal.";
+
+    /** What decides in the engine of leases. */
+    private static final Set<String> DECIDING =
+            Set.of("FairShare", "FenceReserve", "LeaseState", "LeaseWaiter", "Request", "WaitQueue");
+
+    /** What it decides with, apart from times: names, what is asked for and held, a lock around fields, one who waits. */
+    private static final Set<String> VALUES = Set.of(
+            "Lease",
+            "LockName",
+            "Wait",
+            "internal.lease.LeaseHandle",
+            "internal.lease.Limits",
+            "internal.sql.Claim",
+            "internal.work.Locked",
+            "internal.work.Waiter");
 
     @Test
     void core_needs_nothing_but_the_jdk_and_jspecify() {
@@ -125,29 +141,67 @@ class CoreDependenciesTest {
     }
 
     @Test
-    void what_a_lease_and_a_queue_decide_needs_no_thread_no_statement_and_no_database() {
-        noClasses()
-                .that()
-                .haveSimpleName("LeaseState")
-                .or()
-                .haveSimpleName("FenceReserve")
-                .or()
-                .haveSimpleName("FairShare")
-                .or()
-                .haveSimpleName("WaitQueue")
+    void what_decides_depends_on_nothing_but_the_jdk_and_values() {
+        classes()
+                .that(areOneOf(INTERNAL + "lease.", DECIDING))
                 .should()
-                .dependOnClassesThat()
-                .haveSimpleName("LockStore")
-                .orShould()
-                .dependOnClassesThat()
-                .haveSimpleName("Plan")
-                .orShould()
-                .dependOnClassesThat()
-                .haveSimpleName("Workers")
-                .orShould()
-                .dependOnClassesThat()
-                .haveSimpleName("Driver")
+                .onlyDependOnClassesThat(resideInAnyPackage(
+                                "java.lang..",
+                                "java.util",
+                                "java.util.function",
+                                "java.util.stream",
+                                "java.time",
+                                "org.jspecify.annotations",
+                                "io.bitjang.internal.time")
+                        .or(areOneOf(INTERNAL + "lease.", DECIDING))
+                        .or(areOneOf("io.bitjang.", VALUES)))
                 .check(CORE);
+    }
+
+    @Test
+    void threads_and_connections_are_seen_by_the_driver_and_by_what_wakes_up() {
+        assertThat(usersIn("lease", "work.Workers"))
+                .containsExactlyInAnyOrder("LeaseEngine", "Notifications", "ProcessLine", "WorkerDriver");
+        assertThat(usersIn("lease", "sql.Runner")).containsExactly("WorkerDriver");
+        assertThat(usersIn("lease", "sql.Database")).containsExactlyInAnyOrder("LeaseEngine", "Notifications");
+        assertThat(usersIn("lease", "sql.SessionStore")).containsExactlyInAnyOrder("LeaseEngine", "ProcessLine");
+    }
+
+    @Test
+    void statements_are_planned_by_few() {
+        assertThat(usersIn("lease", "sql.LockStore"))
+                .containsExactlyInAnyOrder(
+                        "Grants",
+                        "HeldRow",
+                        "Instance",
+                        "LateReleases",
+                        "LeaseEngine",
+                        "OfflineLocks",
+                        "Operator",
+                        "PassingOn",
+                        "Releases",
+                        "Renewer",
+                        "WaitQueues");
+    }
+
+    /** Names the classes of an internal package that depend on an internal class; a nested class counts as the one around it. */
+    private static Set<String> usersIn(String part, String seen) {
+        return CORE.stream()
+                .filter(type -> type.getPackageName().equals(INTERNAL + part))
+                .filter(type -> type.getDirectDependenciesFromSelf().stream()
+                        .anyMatch(to -> outermost(to.getTargetClass()).equals(INTERNAL + seen)))
+                .map(type -> outermost(type).substring((INTERNAL + part).length() + 1))
+                .collect(Collectors.toSet());
+    }
+
+    private static DescribedPredicate<JavaClass> areOneOf(String prefix, Set<String> names) {
+        return DescribedPredicate.describe(
+                "are one of " + names,
+                type -> names.stream().anyMatch(name -> outermost(type).equals(prefix + name)));
+    }
+
+    private static String outermost(JavaClass type) {
+        return type.getName().replaceAll("\\$.*", "");
     }
 
     /** Makes a slice of each class; a nested class is part of the one around it. */
@@ -156,7 +210,7 @@ class CoreDependenciesTest {
             @Override
             public SliceIdentifier getIdentifierOf(JavaClass type) {
                 return type.getPackageName().equals(part)
-                        ? SliceIdentifier.of(type.getName().replaceAll("\\$.*", ""))
+                        ? SliceIdentifier.of(outermost(type))
                         : SliceIdentifier.ignore();
             }
 

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +44,7 @@ public interface Dialect {
         return null;
     }
 
-    /** The short name: of the scripts' folder, and in messages. */
+    /** Returns the database's short name, for the scripts' folder and messages. */
     String id();
 
     /** Says why tables may be gone, and what to do, as a sentence to go on from; empty where that does not happen. */
@@ -51,7 +52,7 @@ public interface Dialect {
         return "";
     }
 
-    /** The database's clock, as an expression. */
+    /** Returns the database's clock, as an expression. */
     String now();
 
     /**
@@ -62,9 +63,9 @@ public interface Dialect {
         return now();
     }
 
-    /** Returns what runs first in each transaction of our own on connections without auto-commit; empty for nothing. */
-    default String beforeTransaction() {
-        return "";
+    /** Returns the statement that each transaction of our own on connections without auto-commit begins with, if there is one. */
+    default Optional<String> beforeTransaction() {
+        return Optional.empty();
     }
 
     /** Writes down a change of one row, which never waits for a locked row where the database can do without. */
@@ -86,7 +87,7 @@ public interface Dialect {
         return writeListed(table, condition, assignments);
     }
 
-    /** The listed rows as a relation {@code r} with the columns type, id, lock_id, micros. */
+    /** Returns the listed rows as a relation {@code r} with the columns type, id, lock_id, micros. */
     String listedRows();
 
     /** Reads columns of the listed rows of the table {@code l}; the listed row is {@code r}. */
@@ -95,16 +96,16 @@ public interface Dialect {
                 + " l ON l.type = r.type AND l.id = r.id";
     }
 
-    /** Whether {@link #listedRows()} is bound as one JSON text {@code :rows} or as arrays. */
+    /** Tells whether {@link #listedRows()} is bound as one JSON text {@code :rows} or as arrays. */
     boolean bindsJson();
 
     /**
      * Writes down one statement that inserts, takes over, re-enters or refuses; it answers with the columns given and a column
-     * {@code changed}: 1 with the row as it is afterwards, 0 with a row that was only read. Empty where there is none that never
-     * waits: there a row is read first, and changed or inserted.
+     * {@code changed}: 1 with the row as it is afterwards, 0 with a row that was only read. Where there is none that never waits, a
+     * row is read first, and changed or inserted.
      */
-    default String upsert(String table, String columns) {
-        return "";
+    default Optional<String> upsert(String table, String columns) {
+        return Optional.empty();
     }
 
     /**
@@ -114,7 +115,7 @@ public interface Dialect {
      */
     String takeAll(String table, int names);
 
-    /** Whether absent rows are inserted by {@link #takeAll} itself. */
+    /** Tells whether absent rows are inserted by {@link #takeAll} itself. */
     default boolean insertsAll() {
         return false;
     }
@@ -127,9 +128,9 @@ public interface Dialect {
     /** Inserts the absent of the listed rows as free ones. */
     String insertFree(String table);
 
-    /** Inserts one granted row unless there is one; answers with the encoded fence. Empty where there is an upsert. */
-    default String insertGranted(String table) {
-        return "";
+    /** Inserts one granted row unless there is one; answers with the encoded fence. Needed only where there is no upsert. */
+    default Optional<String> insertGranted(String table) {
+        return Optional.empty();
     }
 
     /** Returns what a guard adds to its SELECT, to pin the row until the end of the transaction. */
@@ -140,17 +141,17 @@ public interface Dialect {
         return "l.lock_id";
     }
 
-    /** The isolation level, if there is one, at which a transaction has more than one snapshot: what one row shows proves nothing. */
+    /** Returns the isolation level, if any, at which a transaction has several snapshots, so that what one row shows proves nothing. */
     default OptionalInt isolationOfManySnapshots() {
         return OptionalInt.empty();
     }
 
-    /** Whether an update's number comes back as a generated key. */
+    /** Tells whether an update's number comes back as a generated key. */
     default boolean answersByGeneratedKey() {
         return false;
     }
 
-    /** Whether a success may carry a warning that takes it back. */
+    /** Tells whether a success may carry a warning that takes it back. */
     default boolean warnsWhenNotReplicated() {
         return false;
     }
@@ -160,19 +161,22 @@ public interface Dialect {
         return "";
     }
 
-    /** An expression, true always, that bounds how long this statement waits for a row. */
+    /** Returns an expression, always true, that bounds how long this statement waits for a row. */
     default String boundedWait() {
         return "1 = 1";
     }
 
-    /** Returns the query for the name of the channel on which notifications about this table come; empty where there are none. */
-    default String channel(String table) {
-        return "";
-    }
+    /**
+     * How this database notifies those who wait.
+     *
+     * @param driver the driver's class through which notifications are received
+     * @param channel the query for the name of the channel on which they come
+     */
+    record Notifying(String driver, String channel) {}
 
-    /** The driver's class through which notifications are received; empty where there are none. */
-    default String notificationDriver() {
-        return "";
+    /** Returns how this database notifies those who wait for locks in this table, if it can. */
+    default Optional<Notifying> notifying(String table) {
+        return Optional.empty();
     }
 
     /** Makes a text one to sort by, so that the order is that of the code points. */

@@ -59,7 +59,7 @@ public final class Dialects {
     public interface Unproven {}
 
     /**
-     * The dialect of a product in a version.
+     * Returns the dialect of a product in a version.
      *
      * @param readsWait whether connections come without auto-commit and at SERIALIZABLE
      */

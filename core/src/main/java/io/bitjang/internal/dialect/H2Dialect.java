@@ -4,6 +4,7 @@ package io.bitjang.internal.dialect;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -98,8 +99,8 @@ final class H2Dialect implements Dialect {
      * holder. It may have the row locked while it runs: a renewal or a release that meets it skips the row, and tries again.
      */
     @Override
-    public String upsert(String table, String columns) {
-        return """
+    public Optional<String> upsert(String table, String columns) {
+        return Optional.of("""
             SELECT %3$s, 1 AS changed FROM FINAL TABLE (
               MERGE INTO %1$s l USING (
                 SELECT * FROM (VALUES (CAST(:type AS VARCHAR), CAST(:id AS VARCHAR), CAST(:lockId AS VARCHAR),
@@ -120,7 +121,7 @@ final class H2Dialect implements Dialect {
               WHEN NOT MATCHED THEN INSERT (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
                 VALUES (v.type, v.id, v.lock_id, v.owner, %2$s, v.reserve, %2$s, %2$s + v.micros, v.note)) l
             UNION ALL
-            SELECT %3$s, 0 FROM %1$s l WHERE l.type = :type AND l.id = :id""".formatted(table, NOW, columns);
+            SELECT %3$s, 0 FROM %1$s l WHERE l.type = :type AND l.id = :id""".formatted(table, NOW, columns));
     }
 
     @Override

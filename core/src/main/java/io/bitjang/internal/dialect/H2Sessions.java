@@ -2,8 +2,7 @@
 package io.bitjang.internal.dialect;
 
 import java.util.HexFormat;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * Session locks on H2, which has none of its own: each is a row that a transaction of its own has locked, on a connection of its
@@ -28,14 +27,10 @@ final class H2Sessions implements SessionDialect {
     }
 
     @Override
-    public String space() {
-        return "";
-    }
-
-    @Override
-    public String prepare() {
-        return "INSERT INTO " + table + " (name) SELECT CAST(:key AS VARCHAR) WHERE NOT EXISTS (SELECT 1 FROM " + table
-                + " WHERE name = :key)";
+    public Optional<String> prepare() {
+        return Optional.of(
+                "INSERT INTO " + table + " (name) SELECT CAST(:key AS VARCHAR) WHERE NOT EXISTS (SELECT 1 FROM " + table
+                        + " WHERE name = :key)");
     }
 
     @Override
@@ -53,11 +48,6 @@ final class H2Sessions implements SessionDialect {
         return "SELECT 1, SESSION_ID() FROM OLD TABLE (DELETE FROM " + table + " WHERE name = :key)";
     }
 
-    @Override
-    public String releaseAll() {
-        return "";
-    }
-
     /** Whoever can lock the row without waiting has the lock. */
     @Override
     public String holds() {
@@ -70,22 +60,12 @@ final class H2Sessions implements SessionDialect {
     }
 
     @Override
-    public String attemptInTransaction() {
-        return attempt();
+    public Optional<String> attemptInTransaction() {
+        return Optional.of(attempt());
     }
 
     @Override
     public boolean readsAsOfItsFirstStatement() {
         return true;
-    }
-
-    @Override
-    public String circumstances() {
-        return "";
-    }
-
-    @Override
-    public @Nullable String unfit(Map<String, String> circumstances) {
-        return null;
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.util.Optional;
+
 /** MariaDB 10.6 and later. */
 final class MariaDbDialect extends MySqlFamily {
 
@@ -53,8 +55,8 @@ final class MariaDbDialect extends MySqlFamily {
      * only what is assigned after it, but for the last, which sees the lock id as it was or as it is then.
      */
     @Override
-    public String upsert(String table, String columns) {
-        return NOWAIT + """
+    public Optional<String> upsert(String table, String columns) {
+        return Optional.of(NOWAIT + """
             INSERT INTO %1$s (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
             VALUES (:type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %4$s + :micros, :note)
             ON DUPLICATE KEY UPDATE
@@ -71,7 +73,7 @@ final class MariaDbDialect extends MySqlFamily {
                 lock_id = IF(lock_id IS NULL OR expires_at <= %2$s, VALUES(lock_id), lock_id),
                 expires_at = IF(lock_id IS NULL OR lock_id = VALUES(lock_id) OR expires_at <= %2$s, VALUES(expires_at),
                                 IF(owner = :again, GREATEST(expires_at, VALUES(expires_at)), expires_at))
-            RETURNING %3$s, 1 AS changed""".formatted(table, NOW, columns, CHECKED_NOW);
+            RETURNING %3$s, 1 AS changed""".formatted(table, NOW, columns, CHECKED_NOW));
     }
 
     @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.dialect;
 
+import java.util.Optional;
+
 /**
  * MySQL 8.0.17 and later. Without NO_MERGE it would merge the inner query into the outer update, and lose its SKIP LOCKED: every
  * change of a pinned row would then wait for 50 seconds.
@@ -52,10 +54,10 @@ final class MySqlDialect extends MySqlFamily {
     }
 
     @Override
-    public String insertGranted(String table) {
-        return """
+    public Optional<String> insertGranted(String table) {
+        return Optional.of("""
             INSERT IGNORE INTO %1$s (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
-            VALUES (:type, :id, :lockId, :owner, LAST_INSERT_ID(%2$s * 8) DIV 8, :reserve, %2$s, %3$s + :micros, :note)""".formatted(table, NOW, CHECKED_NOW);
+            VALUES (:type, :id, :lockId, :owner, LAST_INSERT_ID(%2$s * 8) DIV 8, :reserve, %2$s, %3$s + :micros, :note)""".formatted(table, NOW, CHECKED_NOW));
     }
 
     /** With NO_BACKSLASH_ESCAPES the driver sends what it would have to escape as binary, of which MySQL makes no JSON. */

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** What MySQL and MariaDB have in common. */
@@ -119,8 +120,8 @@ abstract class MySqlFamily implements Dialect {
 
     /** Sets the isolation level for the next transaction only: the session's own level stays. */
     @Override
-    public String beforeTransaction() {
-        return readsWait ? "SET TRANSACTION ISOLATION LEVEL READ COMMITTED" : "";
+    public Optional<String> beforeTransaction() {
+        return readsWait ? Optional.of("SET TRANSACTION ISOLATION LEVEL READ COMMITTED") : Optional.empty();
     }
 
     /**
@@ -143,7 +144,7 @@ abstract class MySqlFamily implements Dialect {
                 micros BIGINT PATH '$[3]')) AS r""".formatted(collation(), json());
     }
 
-    /** The listed rows as a JSON text. */
+    /** Returns the expression for the listed rows as a JSON text. */
     String json() {
         return ":rows";
     }

@@ -3,6 +3,7 @@ package io.bitjang.internal.dialect;
 
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,9 +19,9 @@ final class MySqlSessions implements SessionDialect {
 
     /** The server has one space for all its databases. */
     @Override
-    public String space() {
-        return "SELECT IF(@@lower_case_table_names = 0, s.name, LOWER(s.name)) FROM"
-                + " (SELECT CONCAT(COALESCE(:schema, DATABASE()), '.', :prefix) AS name) s";
+    public Optional<String> space() {
+        return Optional.of("SELECT IF(@@lower_case_table_names = 0, s.name, LOWER(s.name)) FROM"
+                + " (SELECT CONCAT(COALESCE(:schema, DATABASE()), '.', :prefix) AS name) s");
     }
 
     @Override
@@ -44,8 +45,8 @@ final class MySqlSessions implements SessionDialect {
     }
 
     @Override
-    public String releaseAll() {
-        return "SELECT RELEASE_ALL_LOCKS()";
+    public Optional<String> releaseAll() {
+        return Optional.of("SELECT RELEASE_ALL_LOCKS()");
     }
 
     @Override
@@ -59,8 +60,9 @@ final class MySqlSessions implements SessionDialect {
     }
 
     @Override
-    public String circumstances() {
-        return "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'group_replication_group_name', 'read_only')";
+    public Optional<String> circumstances() {
+        return Optional.of(
+                "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('wsrep_on', 'group_replication_group_name', 'read_only')");
     }
 
     @Override

@@ -5,10 +5,13 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** PostgreSQL 13 and later. */
 final class PostgresDialect implements Dialect {
+
+    private static final String DRIVER = "org.postgresql.PGConnection";
 
     private static final String NOW = "(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint";
 
@@ -60,9 +63,7 @@ final class PostgresDialect implements Dialect {
     public @Nullable String notice(Connection connection, Map<String, String> facts) throws SQLException {
         try {
             Class<?> type = Class.forName(
-                    notificationDriver(),
-                    true,
-                    connection.getMetaData().getClass().getClassLoader());
+                    DRIVER, true, connection.getMetaData().getClass().getClassLoader());
             Object driver = connection.unwrap(type);
             String own = String.valueOf(type.getMethod("getBackendPID").invoke(driver));
             Object threshold = type.getMethod("getPrepareThreshold").invoke(driver);
@@ -120,14 +121,14 @@ final class PostgresDialect implements Dialect {
                 : answer;
     }
 
-    /** The channel of those who wait for locks in a table: by its number, however they spell its name. */
+    /** Names the channel of those who wait for locks in a table by the number of the table, however they spell its name. */
     private static String channelOf(String table) {
         return "'bitjang_' || '" + table + "'::regclass::oid";
     }
 
     @Override
-    public String channel(String table) {
-        return "SELECT " + channelOf(table);
+    public Optional<Notifying> notifying(String table) {
+        return Optional.of(new Notifying(DRIVER, "SELECT " + channelOf(table)));
     }
 
     /**
@@ -185,8 +186,8 @@ final class PostgresDialect implements Dialect {
      * strength that meets a guard's pin, and does not change the value, so the update stays in place (HOT).
      */
     @Override
-    public String upsert(String table, String columns) {
-        return """
+    public Optional<String> upsert(String table, String columns) {
+        return Optional.of("""
             WITH taken AS (
               INSERT INTO %1$s AS l (type, id, lock_id, owner, fence, reserved, acquired_at, expires_at, note)
               SELECT :type, :id, :lockId, :owner, %2$s, :reserve, %2$s, %2$s + :micros, :note
@@ -208,7 +209,7 @@ final class PostgresDialect implements Dialect {
               RETURNING l.*)
             SELECT %3$s, 1 AS changed FROM taken l
             UNION ALL
-            SELECT %3$s, 0 FROM %1$s l WHERE l.type = :type AND l.id = :id AND NOT EXISTS (SELECT 1 FROM taken)""".formatted(table, NOW, columns, boundedWait(), AGAIN);
+            SELECT %3$s, 0 FROM %1$s l WHERE l.type = :type AND l.id = :id AND NOT EXISTS (SELECT 1 FROM taken)""".formatted(table, NOW, columns, boundedWait(), AGAIN));
     }
 
     @Override
@@ -255,11 +256,6 @@ final class PostgresDialect implements Dialect {
         return "set_config('lock_timeout', greatest(1, least(150, coalesce(nullif("
                 + "extract(epoch FROM current_setting('statement_timeout')::interval) * 500, 0), 150)))::int || 'ms', true)"
                 + " IS NOT NULL";
-    }
-
-    @Override
-    public String notificationDriver() {
-        return "org.postgresql.PGConnection";
     }
 
     @Override

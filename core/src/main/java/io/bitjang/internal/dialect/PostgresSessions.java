@@ -3,6 +3,7 @@ package io.bitjang.internal.dialect;
 
 import java.nio.ByteBuffer;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Advisory locks: a key of 64 bits, from the hash. */
@@ -20,11 +21,11 @@ final class PostgresSessions implements SessionDialect {
 
     /** The server has a space for each database; a table that is not there yet has the name that it would get. */
     @Override
-    public String space() {
-        return """
+    public Optional<String> space() {
+        return Optional.of("""
             SELECT coalesce((SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                               WHERE c.oid = to_regclass(coalesce(:schema || '.', '') || :prefix || 'locks')),
-                            lower(coalesce(:schema, current_schema()) || '.' || :prefix || 'locks'))""";
+                            lower(coalesce(:schema, current_schema()) || '.' || :prefix || 'locks'))""");
     }
 
     @Override
@@ -44,8 +45,8 @@ final class PostgresSessions implements SessionDialect {
     }
 
     @Override
-    public String releaseAll() {
-        return "SELECT pg_advisory_unlock_all()";
+    public Optional<String> releaseAll() {
+        return Optional.of("SELECT pg_advisory_unlock_all()");
     }
 
     @Override
@@ -62,8 +63,8 @@ final class PostgresSessions implements SessionDialect {
     }
 
     @Override
-    public String attemptInTransaction() {
-        return "SELECT CASE WHEN pg_try_advisory_xact_lock(:key) THEN 1 ELSE 0 END, pg_backend_pid()";
+    public Optional<String> attemptInTransaction() {
+        return Optional.of("SELECT CASE WHEN pg_try_advisory_xact_lock(:key) THEN 1 ELSE 0 END, pg_backend_pid()");
     }
 
     @Override
@@ -72,8 +73,8 @@ final class PostgresSessions implements SessionDialect {
     }
 
     @Override
-    public String circumstances() {
-        return "SELECT 'in_recovery', pg_is_in_recovery()::text";
+    public Optional<String> circumstances() {
+        return Optional.of("SELECT 'in_recovery', pg_is_in_recovery()::text");
     }
 
     @Override

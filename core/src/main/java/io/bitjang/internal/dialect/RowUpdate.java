@@ -50,7 +50,7 @@ public final class RowUpdate {
         return new Builder(table, lock, condition);
     }
 
-    /** Whether the answer's column keeps its value, so that the row as it was tells it. */
+    /** Tells whether the answer's column keeps its value, so that the row as it was tells it. */
     boolean keepsAnswer() {
         return ("c." + answer).equals(assignments.get(answer));
     }

@@ -2,6 +2,7 @@
 package io.bitjang.internal.dialect;
 
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,21 +11,24 @@ import org.jspecify.annotations.Nullable;
  */
 public interface SessionDialect {
 
-    /** Whether one session holds many locks; if not, each is held by a transaction of its own, which stays open. */
+    /** Tells whether one session holds many locks; if not, each is held by a transaction of its own, which stays open. */
     boolean shares();
 
-    /** The key of a lock, from the hash of its name and name space: a number or a text. */
+    /** Makes the key of a lock from the hash of its name and name space: a number or a text. */
     Object key(byte[] hash);
 
     /**
      * Asks where the tables are ({@code :schema}, null for the connection's own, and {@code :prefix}), as the server resolves it
-     * and not as it was spelled: all who use the same tables share the locks, and nobody else. Empty if the locks are in the tables.
+     * and not as it was spelled: all who use the same tables share the locks, and nobody else. There is nothing to ask if the locks
+     * are in the tables.
      */
-    String space();
+    default Optional<String> space() {
+        return Optional.empty();
+    }
 
-    /** Makes sure that there is something to lock; empty where nothing is needed. Run in a transaction of its own. */
-    default String prepare() {
-        return "";
+    /** Makes sure that there is something to lock, where a lock is held by a transaction. Run in a transaction of its own. */
+    default Optional<String> prepare() {
+        return Optional.empty();
     }
 
     /** Takes the lock if it is free, without waiting. */
@@ -36,8 +40,10 @@ public interface SessionDialect {
     /** Gives the lock back. */
     String release();
 
-    /** Gives all locks of the session back; empty where the end of the transaction does. */
-    String releaseAll();
+    /** Gives all locks of the session back, where the end of its transaction does not. */
+    default Optional<String> releaseAll() {
+        return Optional.empty();
+    }
 
     /** Asks whether this session holds the lock. */
     String holds();
@@ -45,27 +51,30 @@ public interface SessionDialect {
     /** Asks which session this is; the first column is 1. */
     String session();
 
-    /** Takes the lock, without waiting, until the end of the transaction; empty where a transaction can't hold one. */
-    default String attemptInTransaction() {
-        return "";
+    /** Takes the lock, without waiting, until the end of the transaction, where a transaction can hold one. */
+    default Optional<String> attemptInTransaction() {
+        return Optional.empty();
     }
 
     /**
-     * Whether a transaction above READ COMMITTED sees the data as they were at its first statement, be it the one that takes the
+     * Tells whether a transaction above READ COMMITTED sees the data as they were at its first statement, be it the one that takes the
      * lock: then it would not see what the holder before it has committed.
      */
     default boolean readsAsOfItsFirstStatement() {
         return false;
     }
 
-    /** Asks for rows of a name and a value, which tell whether session locks can be trusted here; empty if they always can. */
-    String circumstances();
+    /** Asks for rows of a name and a value, which tell whether session locks can be trusted here, unless they always can. */
+    default Optional<String> circumstances() {
+        return Optional.empty();
+    }
 
     /** Says why session locks can't be trusted here; null if they can. */
-    @Nullable
-    String unfit(Map<String, String> circumstances);
+    default @Nullable String unfit(Map<String, String> circumstances) {
+        return null;
+    }
 
-    /** Whether a pooler may stand in between that changes the session after each transaction. */
+    /** Tells whether a pooler may stand in between that changes the session after each transaction. */
     default boolean mayBePooled() {
         return false;
     }

@@ -15,7 +15,7 @@ final class FairShare extends Locked {
     /** The most hand-overs of a share, unless they are so fast that hardly any time has passed. */
     private static final int LONGEST = 50;
 
-    /** A share that is shorter costs others nothing that they would notice, so it is not counted: as long as leases pass on. */
+    /** The longest share that is not counted, because others would hardly notice it: as long as leases pass on. */
     private static final long SHORT_NANOS = FenceReserve.LONGEST.toNanos();
 
     /** The longest share: two processes that take turns wait a tenth of a second for each other, which a person does not see. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.lease;
 
+import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.DatabaseException;
@@ -19,12 +20,12 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes rows whose locks the caller holds. An update that changed nothing has two reasons, which a read tells apart: the lock
- * is gone, or its row is locked by a transaction right now. Thread-safe.
+ * Reads and changes rows whose locks the caller holds. What may be repeated is repeated for a moment. An update that changed nothing
+ * has two reasons, which a read tells apart: the lock is gone, or its row is locked by a transaction right now. Thread-safe.
  */
 final class HeldRow {
 
-    /** How long a caller waits for a transaction that has the row locked. */
+    /** How long one call goes on repeating, or waits for a transaction that has the row locked; it repeats once at least. */
     private static final Duration BUDGET = Duration.ofSeconds(1);
 
     /**
@@ -82,6 +83,34 @@ final class HeldRow {
             }
             return result.answer.orElseThrow(() -> stayedLocked(key, what));
         });
+    }
+
+    /** Does an operation that may be repeated: it only reads, or is matched on a lock id. */
+    <T extends @Nullable Object> Plan<T> repeatable(LockName name, String what, Plan<T> operation) {
+        return Plan.later(() -> repeatable(name, what, operation, 1, ticker.in(BUDGET)));
+    }
+
+    private <T extends @Nullable Object> Plan<T> repeatable(
+            LockName name, String what, Plan<T> operation, int tries, Deadline budget) {
+        return operation.ifFailed(e -> e.meaning() == Meaning.FAILED || tries > 1 && budget.passed()
+                ? Plan.failed(e.toFailure(name, what))
+                : pause(name, 4).then(paused -> repeatable(name, what, operation, tries + 1, budget)));
+    }
+
+    /** Does an operation that is repeated only if the database says that it was not applied. */
+    <T extends @Nullable Object> Plan<T> once(LockName name, String what, Plan<T> operation) {
+        return repeatable(
+                name,
+                what,
+                operation.ifFailed(e -> Plan.failed(
+                        e.meaning() == Meaning.UNKNOWN
+                                ? e.toFailure(name, what + ": what became of it is not known")
+                                : e)));
+    }
+
+    /** Sleeps for a random part of the time; an interrupt ends the plan. */
+    static Plan<Boolean> pause(LockName name, long millis) {
+        return new Plan.Pause(millis).then(paused -> paused ? Plan.of(true) : Plan.failed(Ticker.interrupted(name)));
     }
 
     /** Makes the exception that tells the holder why the lock is not held, and what follows from that. */

@@ -5,14 +5,12 @@ import io.bitjang.LockName;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.sql.ListedRow;
-import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Log;
-import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -82,12 +80,12 @@ final class LateReleases {
     /** The secrets of the grants that were given up at closing. */
     private volatile Set<String> givenUp = Set.of();
 
-    LateReleases(Driver driver, LockStore store, Workers workers, Consumer<List<LockName>> freed) {
+    LateReleases(Driver driver, LockStore store, Consumer<List<LockName>> freed) {
         this.driver = driver;
         this.store = store;
-        this.ticker = workers.ticker();
+        this.ticker = driver.ticker();
         this.freed = freed;
-        this.alarm = new Alarm(workers, this::startRound);
+        this.alarm = driver.alarm(this::startRound);
     }
 
     /** Adds an attempt that may still be on its way to the database. */
@@ -288,15 +286,10 @@ final class LateReleases {
                         .toList())
                 .map(present -> {
                     entries.stream()
-                            .filter(entry -> entry.names.stream().noneMatch(name -> carries(present, name, entry)))
+                            .filter(entry -> present.values().stream().noneMatch(row -> row.isOf(entry.secret)))
                             .forEach(this::done);
                     return true;
                 });
-    }
-
-    private static boolean carries(Map<LockName, LockRow> rows, LockName name, Entry entry) {
-        LockRow row = rows.get(name);
-        return row != null && row.isOf(entry.secret);
     }
 
     /** Releases the rows in one statement; where one locked row fails it as a whole, in two halves. */
@@ -316,7 +309,7 @@ final class LateReleases {
                 });
     }
 
-    /** Leaves a lock that may not be free yet to expire at the right time. */
+    /** Lets a lock that must stay taken for a while expire at the right time. */
     private Plan<Boolean> leaveTaken(Entry entry) {
         return Plan.all(entry.names, name -> leaveTaken(name, entry)).map(all -> {
             if (all) {

@@ -19,7 +19,6 @@ import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Log;
 import io.bitjang.internal.work.Workers;
@@ -40,14 +39,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LeaseEngine implements LeaseHandle.Keeper {
 
-    private final Instance instance;
+    final Instance instance;
     private final Settings settings;
     final GuardSql guard;
-    final LockStore store;
-    final Events events;
-    final Ticker ticker;
-    final Attempts attempts;
-    final Trail trail;
     final HeldRow heldRow;
     final Grants grants;
     final Releases releases;
@@ -66,13 +60,16 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
             Workers workers,
             Events events) {
         LockStore store = new LockStore(database.dialect(), tables, workers.ticker(), GrantKey::newSecret);
-        Instance instance = new Instance(new WorkerDriver(database, workers), store, workers, events, new Lifetime());
+        Instance instance = new Instance(new WorkerDriver(database, workers), store, events);
         return new LeaseEngine(instance, store.guard(database), settings, sleepers -> {
-            WakeUps notifications =
-                    new Notifications(workers, database, tables.locks(), settings.notifications(), sleepers);
-            return settings.notifications() && sessions.shares()
-                    ? new ProcessLine(workers, sessions, sleepers, notifications)
-                    : notifications;
+            if (!settings.notifications()) {
+                return WakeUps.NONE;
+            }
+            WakeUps notifications = database.dialect()
+                    .notifying(tables.locks())
+                    .<WakeUps>map(notifying -> new Notifications(workers, database, notifying, sleepers))
+                    .orElse(WakeUps.NONE);
+            return sessions.shares() ? new ProcessLine(workers, sessions, sleepers, notifications) : notifications;
         });
     }
 
@@ -81,19 +78,14 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
         this.instance = instance;
         this.settings = settings;
         this.guard = guard;
-        this.store = instance.store();
-        this.events = instance.events();
-        this.ticker = instance.ticker();
-        this.late = new LateReleases(instance.driver(), store, instance.workers(), this::wake);
-        this.attempts = new Attempts(ticker, store, late);
-        this.trail = new Trail(store, events, settings.audit());
-        this.heldRow = new HeldRow(ticker, store);
-        this.renewer = new Renewer(instance, heldRow, attempts, held);
-        this.grants = new Grants(instance, this, attempts, trail, renewer, late);
+        this.late = new LateReleases(instance.driver, instance.store, this::wake);
+        this.heldRow = new HeldRow(instance.ticker, instance.store);
+        this.renewer = new Renewer(instance, heldRow, held);
+        this.grants = new Grants(instance, this, heldRow, renewer, late, settings.audit());
         PassingOn passingOn = new PassingOn(instance);
         this.waiting = new WaitQueues(instance, held, grants, passingOn, source);
         this.withoutThread = new WaitsWithoutThread(instance, grants, waiting);
-        this.releases = new Releases(instance, heldRow, attempts, grants, passingOn, waiting, late);
+        this.releases = new Releases(instance, heldRow, grants, passingOn, waiting, late);
     }
 
     private void wake(List<LockName> freed) {
@@ -107,16 +99,16 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
 
     @Override
     public <T extends @Nullable Object> T run(Plan<T> plan) {
-        return instance.driver().run(plan);
+        return instance.driver.run(plan);
     }
 
     @Override
     public void requireOpen() {
-        instance.lifetime().requireOpen();
+        instance.requireOpen();
     }
 
     Optional<LockRow> read(LockName name) {
-        return run(attempts.repeatable(name, "could not be read", store.read(name)));
+        return run(heldRow.repeatable(name, "could not be read", instance.store.read(name)));
     }
 
     /** Tries once to take the locks if they are most likely free; empty if they were not, or the attempt failed. */
@@ -135,7 +127,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     Lease acquire(List<LockName> names, Request request, Wait wait) {
         requireOpen();
         names.forEach(this::requireNotOwn);
-        LeaseWaiter waiter = new LeaseWaiter(ticker, names, request, wait);
+        LeaseWaiter waiter = new LeaseWaiter(instance.ticker, names, request, wait);
         waiting.enqueue(waiter);
         try {
             return waiter.await().heldByThisThread();
@@ -166,13 +158,13 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     /** Waits for a lease without a thread. */
     CompletableFuture<Lease> acquireAsync(List<LockName> names, Request request, Wait wait) {
         requireOpen();
-        return withoutThread.acquire(new LeaseWaiter(ticker, names, request, wait), wait);
+        return withoutThread.acquire(new LeaseWaiter(instance.ticker, names, request, wait), wait);
     }
 
     /** Requires that a guard can be carried out on this connection; if not, the caller's transaction is rolled back. */
     GuardSql guardFor(Connection connection) {
         guard.requireTransaction(connection);
-        instance.lifetime().requireOpenFor(connection);
+        instance.requireOpenFor(connection);
         return guard;
     }
 
@@ -223,9 +215,8 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
             // one of them is gone: the others must not stay taken
             releaseLater(lease);
         }
-        telling.execute(() -> events.tell(
-                Kind.LOST, lease.names(), lease.fence(), lease.request().owner(), reason));
-        instance.workers().execute(() -> wake(lease.names()));
+        telling.execute(() -> instance.tell(Kind.LOST, lease, reason));
+        instance.driver.start(Plan.DONE.last(done -> wake(lease.names())));
     }
 
     /** Tells the holder of a lock that was taken away, if it is in this process: it need not wait for its next renewal. */
@@ -254,17 +245,17 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     private LocalLock here(LockName name) {
         LeaseHandle lease = held.of(name);
         boolean active = lease != null && lease.active();
-        long nanos = lease != null && active ? ticker.now() - lease.acquiredAt() : 0;
+        long nanos = lease != null && active ? instance.ticker.now() - lease.acquiredAt() : 0;
         return new LocalLock(name, LocalLock.Kind.LEASE, active, Duration.ofNanos(nanos), waiting.waitersFor(name));
     }
 
     /** Gives back all leases in as few statements as possible and fails those who wait, until the given end at most. */
     public void close(Deadline end) {
-        if (!instance.lifetime().end()) {
+        if (!instance.end()) {
             return;
         }
-        waiting.failAll(Lifetime.ending());
-        withoutThread.failAll(Lifetime.ending());
+        waiting.failAll(Instance.ending());
+        withoutThread.failAll(Instance.ending());
         releases.releaseAll(held.all().stream().filter(LeaseHandle::endQuietly).toList(), end);
         waiting.close(end);
     }

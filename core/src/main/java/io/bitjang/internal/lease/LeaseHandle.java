@@ -9,7 +9,6 @@ import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Callbacks;
-import io.bitjang.internal.work.Workers;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -46,19 +45,18 @@ final class LeaseHandle implements Lease {
         /** Forgets a lease that was lost; the listeners are told by the given executor. */
         void lost(LeaseHandle lease, String reason, Executor telling);
 
-        /** Asks the database whether the lease is still held: since it was confirmed then, the host may have been suspended. */
+        /** Asks the database whether the lease is still held: the host may have been suspended since it was confirmed. */
         void ask(LeaseHandle lease, Clocks confirmedAt, Executor telling);
     }
 
     private final Keeper keeper;
-    private final Workers workers;
     private final Ticker ticker;
     private final List<LockName> names;
     private final GrantKey key;
     private final Request request;
     private final long acquiredAt;
     private final LeaseState state;
-    private final Callbacks toCall = new Callbacks();
+    private final Callbacks toCall;
 
     /** The fences with which the lease passes on without a statement; null if it passes on by a statement. */
     private volatile @Nullable FenceReserve<LeaseHandle> reserve;
@@ -68,15 +66,15 @@ final class LeaseHandle implements Lease {
 
     LeaseHandle(
             Keeper keeper,
-            Workers workers,
+            Driver driver,
             List<LockName> names,
             GrantKey key,
             Request request,
             Clocks acquired,
             long deadline) {
         this.keeper = keeper;
-        this.workers = workers;
-        this.ticker = workers.ticker();
+        this.ticker = driver.ticker();
+        this.toCall = new Callbacks(driver::callBack);
         this.names = names;
         this.key = key;
         this.request = request;
@@ -155,7 +153,7 @@ final class LeaseHandle implements Lease {
         expireIfDue();
         Runnable call = () -> callback.accept(this);
         if (!state.onLost(call)) {
-            toCall.add(workers, call);
+            toCall.add(call);
         }
         return this;
     }
@@ -311,7 +309,7 @@ final class LeaseHandle implements Lease {
         List<Runnable> callbacks = state.lose(released, reason);
         if (callbacks != null) {
             keeper.lost(this, reason, telling);
-            callbacks.forEach(callback -> toCall.add(workers, callback));
+            callbacks.forEach(toCall::add);
         }
         return callbacks != null;
     }

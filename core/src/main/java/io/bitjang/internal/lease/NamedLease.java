@@ -88,7 +88,7 @@ public final class NamedLease implements LeaseLock {
         if (!wait.equals(Wait.none())) {
             return engine.acquire(names, request, wait);
         }
-        Attempts.Outcome outcome = engine.run(engine.grants.attempt(names, request, 0));
+        Grants.Outcome outcome = engine.run(engine.grants.attempt(names, request, 0));
         if (!outcome.answer().granted()) {
             throw new AlreadyLockedException(
                     names.get(0), engine.run(engine.grants.holder(names, outcome.answer())), "");

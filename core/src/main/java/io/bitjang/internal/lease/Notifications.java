@@ -2,6 +2,7 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
+import io.bitjang.internal.dialect.Dialect.Notifying;
 import io.bitjang.internal.sql.Channel;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.time.Deadline;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Listens for the database's word that a lock was freed, on a thread and a connection that exist only while someone waits. Where
- * there are no notifications, or they fail, the poller does the work. Thread-safe.
+ * notifications fail, the poller does the work. Thread-safe.
  */
 final class Notifications implements WakeUps {
 
@@ -34,21 +35,19 @@ final class Notifications implements WakeUps {
     private final Workers workers;
     private final Ticker ticker;
     private final Database database;
-    private final String table;
+    private final Notifying notifying;
     private final Sleepers sleepers;
-    private final AtomicReference<State> state;
+    private final AtomicReference<State> state = new AtomicReference<>(State.OFF);
     private volatile Deadline retry;
     private volatile @Nullable Thread thread;
 
-    Notifications(Workers workers, Database database, String table, boolean enabled, Sleepers sleepers) {
+    Notifications(Workers workers, Database database, Notifying notifying, Sleepers sleepers) {
         this.workers = workers;
         this.ticker = workers.ticker();
         this.retry = ticker.in(Duration.ZERO);
         this.database = database;
-        this.table = table;
+        this.notifying = notifying;
         this.sleepers = sleepers;
-        boolean possible = enabled && !database.dialect().notificationDriver().isEmpty();
-        this.state = new AtomicReference<>(possible ? State.OFF : State.CLOSED);
     }
 
     @Override
@@ -82,7 +81,7 @@ final class Notifications implements WakeUps {
     }
 
     private void listen() {
-        try (Channel open = database.listen(table)) {
+        try (Channel open = database.listen(notifying)) {
             state.compareAndSet(State.STARTING, State.LISTENING);
             Deadline end = ticker.in(LINGER);
             while (state.get() == State.LISTENING && (sleepers.areThere() || !end.passed())) {

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Offline locks over the engine. Thread-safe. */
@@ -33,7 +34,7 @@ public final class OfflineLocks implements LockManager {
     /** Makes offline locks over this engine. */
     public OfflineLocks(LeaseEngine engine) {
         this.engine = engine;
-        this.store = engine.store;
+        this.store = engine.instance.store;
     }
 
     @Override
@@ -81,8 +82,8 @@ public final class OfflineLocks implements LockManager {
         Request request = request(owner, duration, note);
         String why = Limits.reason(reason);
         engine.requireOpen();
-        Deadline budget = engine.ticker.in(Operator.FORCE_BUDGET);
-        ClaimResult answer = engine.run(engine.attempts.takeOver(name, seen.fence(), request));
+        Deadline budget = engine.instance.ticker.in(Operator.FORCE_BUDGET);
+        ClaimResult answer = engine.run(engine.grants.takeOver(name, seen.fence(), request));
         while (!answer.granted()) {
             Optional<LockRow> row = engine.read(name);
             if (row.isEmpty() || row.get().lockId() == null || row.get().fence() != seen.fence()) {
@@ -91,13 +92,13 @@ public final class OfflineLocks implements LockManager {
             if (budget.passed()) {
                 throw Operator.stayedTaken(name, row.get().reserved() > 0);
             }
-            engine.ticker.pause(name, 20);
-            answer = engine.run(engine.attempts.takeOver(name, seen.fence(), request));
+            engine.instance.ticker.pause(name, 20);
+            answer = engine.run(engine.grants.takeOver(name, seen.fence(), request));
         }
-        engine.events.tell(Kind.TAKEN_OVER, List.of(name), answer.fence(), owner, why);
+        engine.instance.events.tell(Kind.TAKEN_OVER, List.of(name), answer.fence(), owner, why);
         engine.takenAway(name, seen.fence(), "it was taken over by " + owner + ": " + why);
         if (engine.settings().audit()) {
-            engine.run(engine.trail.audit(name, answer.fence(), why));
+            engine.run(engine.grants.audit(name, answer.fence(), why));
         }
         return Optional.of(lockId(name, answer));
     }
@@ -105,7 +106,7 @@ public final class OfflineLocks implements LockManager {
     @Override
     public LockData checkLock(LockId lockId) {
         GrantKey key = open(lockId);
-        return engine.run(engine.attempts.repeatable(
+        return engine.run(engine.heldRow.repeatable(
                         key.name(), "could not be checked", store.check(key.name(), key.secret())))
                 .map(LockRow::toData)
                 .orElseThrow(() -> notHeld(key));
@@ -147,7 +148,7 @@ public final class OfflineLocks implements LockManager {
         GrantKey key = open(lockId);
         long micros = Limits.micros(Limits.duration("increment", increment));
         // never repeated after an unknown outcome: it might be added twice
-        long expiry = engine.run(engine.attempts.once(
+        long expiry = engine.run(engine.heldRow.once(
                 key.name(),
                 "could not be extended",
                 engine.heldRow.change(key, "extended", false, store.extend(key.name(), key.secret(), micros))));
@@ -164,24 +165,20 @@ public final class OfflineLocks implements LockManager {
         return expiry(lockId, "left", within, (key, micros) -> store.leave(key.name(), key.secret(), micros));
     }
 
-    /** A change of the expiry. */
-    private interface ExpiryChange {
-        Plan<OptionalLong> apply(GrantKey key, long micros);
-    }
-
-    private Instant expiry(LockId lockId, String what, Duration duration, ExpiryChange change) {
+    private Instant expiry(
+            LockId lockId, String what, Duration duration, BiFunction<GrantKey, Long, Plan<OptionalLong>> change) {
         GrantKey key = open(lockId);
         long micros = Limits.micros(Limits.duration("duration", duration));
         return prolonged(
                 key,
-                engine.run(engine.attempts.repeatable(
+                engine.run(engine.heldRow.repeatable(
                         key.name(),
                         "could not be " + what,
                         engine.heldRow.change(key, what, false, change.apply(key, micros)))));
     }
 
     private Instant prolonged(GrantKey key, long expiry) {
-        engine.events.tell(Kind.RENEWED, List.of(key.name()), key.fence(), null, null);
+        engine.instance.events.tell(Kind.RENEWED, List.of(key.name()), key.fence(), null, null);
         return LockRow.instant(expiry);
     }
 

@@ -50,7 +50,7 @@ public final class Operator implements LockAdmin {
     public Operator(LeaseEngine engine, Supplier<List<LocalLock>> sessions) {
         this.engine = engine;
         this.sessions = sessions;
-        this.sql = engine.store.admin();
+        this.sql = engine.instance.store.admin();
     }
 
     @Override
@@ -62,7 +62,7 @@ public final class Operator implements LockAdmin {
     @Override
     public Optional<LockData> find(LockName name) {
         Objects.requireNonNull(name, "name");
-        return reading(engine.store.read(name)).map(LockRow::toData);
+        return reading(engine.instance.store.read(name)).map(LockRow::toData);
     }
 
     @Override
@@ -83,29 +83,29 @@ public final class Operator implements LockAdmin {
         engine.requireOpen();
         String who = Limits.owner(by);
         String why = Limits.reason(reason);
-        Deadline budget = engine.ticker.in(FORCE_BUDGET);
-        Deadline settling = engine.ticker.in(SETTLING);
+        Deadline budget = engine.instance.ticker.in(FORCE_BUDGET);
+        Deadline settling = engine.instance.ticker.in(SETTLING);
         long seen = -1;
         while (!forced(name, expectedFence, who, why, settling.passed())) {
-            @Nullable LockRow row = reading(engine.store.read(name)).orElse(null);
+            @Nullable LockRow row = reading(engine.instance.store.read(name)).orElse(null);
             if (row == null || row.lockId() == null || !row.covers(expectedFence)) {
                 return false;
             }
             if (row.fence() != seen) {
                 seen = row.fence();
-                settling = engine.ticker.in(SETTLING);
+                settling = engine.instance.ticker.in(SETTLING);
             }
             if (budget.passed()) {
                 throw stayedTaken(name, false);
             }
-            engine.ticker.pause(name, 20);
+            engine.instance.ticker.pause(name, 20);
         }
         events(Kind.FORCE_RELEASED, name, expectedFence, who + ": " + why);
         engine.takenAway(name, expectedFence, HeldRow.takenAwayBy(who + ": " + why));
         return true;
     }
 
-    /** Says what keeps a lock: a guard, or that only its process knows which of its threads has it, until it settles that. */
+    /** Makes the exception that says what keeps a lock: a guard, or a process that alone knows which of its threads has it. */
     static LockingFailException stayedTaken(LockName name, boolean unsettled) {
         String why = unsettled
                 ? "it passes from thread to thread in a process that has not written down who has it for %s seconds, and has"
@@ -129,7 +129,7 @@ public final class Operator implements LockAdmin {
     }
 
     private boolean wasForced(LockName name, long fence) {
-        return reading(engine.store.read(name))
+        return reading(engine.instance.store.read(name))
                 .filter(row -> row.covers(fence) && row.lockId() == null && row.forced() != null)
                 .isPresent();
     }
@@ -177,7 +177,7 @@ public final class Operator implements LockAdmin {
     }
 
     private void events(Kind kind, LockName name, long fence, @Nullable String detail) {
-        engine.events.tell(kind, List.of(name), fence, null, detail);
+        engine.instance.events.tell(kind, List.of(name), fence, null, detail);
     }
 
     private <T> T reading(Plan<T> query) {

@@ -45,7 +45,7 @@ public final class OwnerLocks implements DistLock {
         ClaimResult answer =
                 engine.run(engine.grants.attempt(List.of(lock), request, 0)).answer();
         if (answer.granted()) {
-            remember(mine, answer, engine.ticker.in(duration));
+            remember(mine, answer, engine.instance.ticker.in(duration));
         }
         return answer.granted();
     }

@@ -13,7 +13,6 @@ import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Log;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
@@ -36,45 +35,40 @@ final class Releases {
     private final Instance instance;
     private final LockStore store;
     private final HeldRow heldRow;
-    private final Attempts attempts;
     private final Grants grants;
     private final PassingOn passingOn;
     private final WaitQueues waiting;
     private final LateReleases late;
-    private final Events events;
 
     Releases(
             Instance instance,
             HeldRow heldRow,
-            Attempts attempts,
             Grants grants,
             PassingOn passingOn,
             WaitQueues waiting,
             LateReleases late) {
         this.instance = instance;
-        this.store = instance.store();
+        this.store = instance.store;
         this.heldRow = heldRow;
-        this.attempts = attempts;
         this.grants = grants;
         this.passingOn = passingOn;
         this.waiting = waiting;
         this.late = late;
-        this.events = instance.events();
     }
 
     Plan<@Nullable Void> release(LeaseHandle lease) {
         long notFreeBefore = notFreeBefore(lease);
         return Plan.later(() -> notFreeBefore > 0
                         ? leaveTaken(lease, notFreeBefore)
-                        : instance.lifetime().hasEnded()
+                        : instance.hasEnded()
                                 ? giveBack(lease)
                                 : handOver(lease).then(handed -> handed ? Plan.DONE : giveBack(lease)))
                 .otherwise(e -> e instanceof NoLockException ? null : notReleased(lease, notFreeBefore, e));
     }
 
-    /** Puts a release off that failed, whatever the reason: the holder has done with the lock, and it must not stay taken. */
+    /** Puts off a release that failed, whatever the reason: the holder is done with the lock, so it must not stay taken. */
     private Plan<@Nullable Void> notReleased(LeaseHandle lease, long notFreeBefore, RuntimeException e) {
-        if (e instanceof IllegalStateException && instance.lifetime().hasEnded()) {
+        if (e instanceof IllegalStateException && instance.hasEnded()) {
             // closed while it was handed over: the one who got it has given it back
             return Plan.DONE;
         }
@@ -91,7 +85,7 @@ final class Releases {
     /** Returns for how many microseconds after it was taken a lease must stay taken; 0 if that time is over. */
     private long notFreeBefore(LeaseHandle lease) {
         Duration minimum = lease.notFreeBefore();
-        return minimum != null && instance.ticker().now() - lease.acquiredAt() < minimum.toNanos()
+        return minimum != null && instance.ticker.now() - lease.acquiredAt() < minimum.toNanos()
                 ? Limits.micros(minimum)
                 : 0;
     }
@@ -109,7 +103,7 @@ final class Releases {
      */
     Plan<@Nullable Void> releaseNow(GrantKey key, @Nullable String owner, Runnable noAnswer) {
         AtomicBoolean unknown = new AtomicBoolean();
-        return attempts.repeatable(
+        return heldRow.repeatable(
                         key.name(),
                         "could not be released",
                         heldRow.attempt(
@@ -133,12 +127,12 @@ final class Releases {
                     if (result.gone() == null && result.answer().isEmpty()) {
                         throw HeldRow.stayedLocked(key, "released");
                     }
-                    events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
+                    instance.events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
                     waiting.freed(List.of(key.name()), ClaimResult.wanted(result.answer()));
                 });
     }
 
-    /** Leaves a lease that may not be free yet to expire at the right time, under an id that nobody has. */
+    /** Lets a lease that must stay taken for a while expire at the right time, under an id that nobody has. */
     private Plan<@Nullable Void> leaveTaken(LeaseHandle lease, long micros) {
         return Plan.all(
                         lease.names(),
@@ -176,14 +170,14 @@ final class Releases {
         }
         int reserve = queue.reserveFor(next);
         Claim claim = next.request.claim(store.newSecret(), reserve);
-        Clocks sentAt = instance.ticker().clocks();
+        Clocks sentAt = instance.ticker.clocks();
         return handOver(lease, claim).then(answer -> {
             if (!answer.granted()) {
                 return Plan.of(false);
             }
             queue.share.handedOver(answer.wanted());
             released(lease);
-            return grants.granted(lease.names(), next.request, new Attempts.Outcome(answer, sentAt))
+            return grants.granted(lease.names(), next.request, new Grants.Outcome(answer, sentAt))
                     .then(handed -> {
                         if (reserve > 0) {
                             passingOn.begin(handed);
@@ -194,7 +188,7 @@ final class Releases {
     }
 
     private Plan<Boolean> handTo(LeaseWaiter next, LeaseHandle handed) {
-        events.tell(Kind.HANDED_OVER, handed.names(), handed.fence(), next.request.owner(), null);
+        instance.tell(Kind.HANDED_OVER, handed, null);
         return next.serve(handed) ? Plan.of(true) : handed.closingUnwanted().map(closed -> true);
     }
 
@@ -278,22 +272,17 @@ final class Releases {
     }
 
     private void released(LeaseHandle lease) {
-        events.tell(Kind.RELEASED, lease.names(), lease.fence(), lease.request().owner(), null);
+        instance.tell(Kind.RELEASED, lease, null);
     }
 
     /** Returns how long the lease may last at most, as far as is known here. */
     private Duration left(LeaseHandle lease) {
-        long known = Math.max(0, lease.deadline() - instance.ticker().now());
+        long known = Math.max(0, lease.deadline() - instance.ticker.now());
         return Duration.ofNanos(known).plus(lease.request().duration());
     }
 
     private void putOff(LeaseHandle lease, long notFreeBefore, @Nullable String why) {
         late.addHeld(lease.names(), lease.key().secret(), left(lease), notFreeBefore);
-        events.tell(
-                Kind.RELEASE_FAILED,
-                lease.names(),
-                lease.fence(),
-                lease.request().owner(),
-                why);
+        instance.tell(Kind.RELEASE_FAILED, lease, why);
     }
 }

@@ -15,9 +15,7 @@ import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Callbacks;
-import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Log;
-import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,14 +45,12 @@ final class Renewer {
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
 
+    private final Instance instance;
     private final Driver driver;
     private final LockStore store;
     private final HeldRow heldRow;
-    private final Attempts attempts;
     private final HeldLeases held;
-    private final Workers workers;
     private final Ticker ticker;
-    private final Events events;
 
     /** The leases whose renewal is with the database. */
     private final Set<LeaseHandle> underWay = ConcurrentHashMap.newKeySet();
@@ -62,18 +58,17 @@ final class Renewer {
     private final Alarm alarm;
 
     /** What the thread that keeps the time has to tell the listeners: they may take long, and it must not. */
-    private final Callbacks toTell = new Callbacks();
+    private final Callbacks toTell;
 
-    Renewer(Instance instance, HeldRow heldRow, Attempts attempts, HeldLeases held) {
-        this.driver = instance.driver();
-        this.store = instance.store();
+    Renewer(Instance instance, HeldRow heldRow, HeldLeases held) {
+        this.instance = instance;
+        this.driver = instance.driver;
+        this.store = instance.store;
         this.heldRow = heldRow;
-        this.attempts = attempts;
         this.held = held;
-        this.workers = instance.workers();
-        this.ticker = instance.ticker();
-        this.events = instance.events();
-        this.alarm = new Alarm(workers, this::tick);
+        this.ticker = instance.ticker;
+        this.alarm = driver.alarm(this::tick);
+        this.toTell = new Callbacks(driver::callBack);
     }
 
     /** Keeps a lease from now on, and renews it until it is given back or lost. */
@@ -98,7 +93,7 @@ final class Renewer {
 
     private Plan<Boolean> renewNow(LeaseHandle lease, LockName name, long micros) {
         GrantKey key = lease.key(name);
-        return attempts.repeatable(
+        return heldRow.repeatable(
                         name,
                         "could not be renewed",
                         heldRow.attempt(key, false, PATIENCE, store.renew(name, key.secret(), micros)))
@@ -114,11 +109,10 @@ final class Renewer {
                 });
     }
 
-    /** Asks the database now whether a lease is still held: since it was confirmed then, that has come into doubt. */
+    /** Asks the database at once whether a lease is still held, because that has come into doubt since it was confirmed. */
     void ask(LeaseHandle lease, Clocks confirmedAt, String why, Executor telling) {
         if (lease.doubt(State.UNKNOWN, confirmedAt)) {
-            telling.execute(() -> events.tell(
-                    Kind.UNKNOWN, lease.names(), lease.fence(), lease.request().owner(), why));
+            telling.execute(() -> instance.tell(Kind.UNKNOWN, lease, why));
         }
         schedule(lease, ticker.now());
     }
@@ -143,7 +137,7 @@ final class Renewer {
         List<LeaseHandle> soon = new ArrayList<>();
         for (Map.Entry<LeaseHandle, Long> entry : held.renewals()) {
             LeaseHandle lease = entry.getKey();
-            lease.expireIfDue(news -> toTell.add(workers, news));
+            lease.expireIfDue(toTell::add);
             if (!lease.active()) {
                 held.remove(lease);
             } else if (!underWay.contains(lease)) {
@@ -295,8 +289,7 @@ final class Renewer {
         if (newest && held.renewAt(lease) != null) {
             boolean last = maxHoldEnds(lease) - sentAt.ticks() <= TimeUnit.MICROSECONDS.toNanos(micros);
             schedule(lease, last ? lease.deadline() : sentAt.ticks() + third(lease));
-            events.tell(
-                    Kind.RENEWED, lease.names(), lease.fence(), lease.request().owner(), null);
+            instance.tell(Kind.RENEWED, lease, null);
         }
         // the host may have been suspended while the answer was on its way
         lease.expireIfDue();
@@ -313,7 +306,7 @@ final class Renewer {
     private void doubt(LeaseHandle lease, State state, Clocks sentAt, @Nullable String detail) {
         if (lease.doubt(state, sentAt)) {
             Kind kind = state == State.AT_RISK ? Kind.AT_RISK : Kind.UNKNOWN;
-            events.tell(kind, lease.names(), lease.fence(), lease.request().owner(), detail);
+            instance.tell(kind, lease, detail);
         }
         schedule(lease, ticker.now() + Math.max(SOON, third(lease) / 6));
     }

@@ -58,12 +58,12 @@ final class WaitQueues implements WakeUps.Sleepers {
             PassingOn passingOn,
             Function<WakeUps.Sleepers, WakeUps> source) {
         this.instance = instance;
-        this.store = instance.store();
-        this.ticker = instance.ticker();
+        this.store = instance.store;
+        this.ticker = instance.ticker;
         this.held = held;
         this.grants = grants;
         this.passingOn = passingOn;
-        this.alarm = new Alarm(instance.workers(), this::startPolling);
+        this.alarm = instance.driver.alarm(this::startPolling);
         this.wakeUps = source.apply(this);
     }
 
@@ -96,8 +96,8 @@ final class WaitQueues implements WakeUps.Sleepers {
             }
         }
         // this instance may have been closed while the waiter came
-        if (instance.lifetime().hasEnded()) {
-            waiter.fail(Lifetime.ending());
+        if (instance.hasEnded()) {
+            waiter.fail(Instance.ending());
         }
     }
 
@@ -112,7 +112,7 @@ final class WaitQueues implements WakeUps.Sleepers {
         return queues.get(names);
     }
 
-    /** Whether nobody here waits for these locks, and nobody elsewhere did a moment ago. */
+    /** Tells whether nobody here waits for these locks, and nobody elsewhere did a moment ago. */
     boolean isQuiet(List<LockName> names) {
         FairShare share = shares.get(names);
         return queues.get(names) == null && (share == null || share.isOver()) && !wakeUps.keepsOrder(names);
@@ -219,8 +219,8 @@ final class WaitQueues implements WakeUps.Sleepers {
         if (first == null) {
             cleanUpOrSchedule(queue);
         } else {
-            instance.driver()
-                    .start(attempt(queue, first).ended((granted, failure) -> attempted(queue, granted, failure)));
+            instance.driver.start(
+                    attempt(queue, first).ended((granted, failure) -> attempted(queue, granted, failure)));
         }
     }
 
@@ -235,7 +235,7 @@ final class WaitQueues implements WakeUps.Sleepers {
         });
     }
 
-    private Plan<Boolean> serve(WaitQueue queue, LeaseWaiter first, Attempts.Outcome outcome, int reserve) {
+    private Plan<Boolean> serve(WaitQueue queue, LeaseWaiter first, Grants.Outcome outcome, int reserve) {
         return grants.granted(queue.names, first.request, outcome)
                 .then(lease -> serve(queue, first, lease, outcome.answer().wanted(), reserve));
     }
@@ -255,7 +255,7 @@ final class WaitQueues implements WakeUps.Sleepers {
     }
 
     private void attempted(WaitQueue queue, @Nullable Boolean granted, @Nullable Throwable failure) {
-        if (instance.lifetime().hasEnded()) {
+        if (instance.hasEnded()) {
             return;
         }
         try {
@@ -279,7 +279,7 @@ final class WaitQueues implements WakeUps.Sleepers {
         LockName name = queue.names.get(0);
         LockException reason = e instanceof LockException known
                 ? known
-                : e instanceof DatabaseException database ? database.toFailure(name, what) : Attempts.failed(name, e);
+                : e instanceof DatabaseException database ? database.toFailure(name, what) : Grants.failed(name, e);
         queue.waiters().forEach(waiter -> waiter.failed(reason));
         queue.failed();
     }
@@ -310,7 +310,7 @@ final class WaitQueues implements WakeUps.Sleepers {
     private void startPolling() {
         wakeUps.giveUpIfSilent();
         if (polling.compareAndSet(false, true)) {
-            instance.driver().start(Plan.later(this::poll).ended((looked, failure) -> {
+            instance.driver.start(Plan.later(this::poll).ended((looked, failure) -> {
                 polling.set(false);
                 queues.values().forEach(this::cleanUpOrSchedule);
                 if (failure != null) {

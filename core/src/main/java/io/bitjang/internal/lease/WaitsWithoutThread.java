@@ -38,15 +38,15 @@ final class WaitsWithoutThread {
         if (wait.equals(Wait.none())) {
             attemptedOnce.add(waiter);
             waiter.result().whenComplete((lease, reason) -> attemptedOnce.remove(waiter));
-            instance.driver().start(attemptOnce(waiter));
-            if (instance.lifetime().hasEnded()) {
-                waiter.fail(Lifetime.ending());
+            instance.driver.start(attemptOnce(waiter));
+            if (instance.hasEnded()) {
+                waiter.fail(Instance.ending());
             }
             return promise;
         }
         if (!waiter.deadline().isNever()) {
             Future<?> timer =
-                    instance.workers().after(waiter.deadline().remainingNanos(), () -> waiter.fail(waiter.timedOut()));
+                    instance.driver.after(waiter.deadline().remainingNanos(), () -> waiter.fail(waiter.timedOut()));
             waiter.result()
                     .whenComplete((lease, reason) -> Optional.ofNullable(timer).ifPresent(t -> t.cancel(false)));
         }
@@ -63,10 +63,10 @@ final class WaitsWithoutThread {
                             if (reason != null) {
                                 promise.completeExceptionally(reason);
                             } else if (!promise.complete(lease)) {
-                                instance.driver().run(lease.closingUnwanted());
+                                instance.driver.run(lease.closingUnwanted());
                             }
                         },
-                        instance.workers()::complete);
+                        instance.driver::complete);
         promise.whenComplete((lease, reason) -> {
             // if it was not the waiter who ended it, but the caller, by cancelling or by a time limit of its own
             LockName name = waiter.names().get(0);
@@ -89,9 +89,9 @@ final class WaitsWithoutThread {
                         waiter.fail(
                                 e instanceof LockException known
                                         ? known
-                                        : instance.lifetime().hasEnded()
-                                                ? Lifetime.ending()
-                                                : Attempts.failed(waiter.names().get(0), e));
+                                        : instance.hasEnded()
+                                                ? Instance.ending()
+                                                : Grants.failed(waiter.names().get(0), e));
                     }
                 });
     }

@@ -8,6 +8,9 @@ import java.util.List;
 /** How those who wait hear from the database that a lock was freed. Where they can't, the poller does the work. Thread-safe. */
 interface WakeUps {
 
+    /** No wake-ups: all is left to the poller. */
+    WakeUps NONE = new WakeUps() {};
+
     /** Those who wait here, as far as a source of wake-ups has to know them. */
     interface Sleepers {
 
@@ -28,10 +31,14 @@ interface WakeUps {
     }
 
     /** Asks to be woken for locks that another process has; returns whether nobody here should try before the wake-up. */
-    boolean want(List<LockName> names);
+    default boolean want(List<LockName> names) {
+        return false;
+    }
 
     /** Tells whether a wake-up will come for these locks, so that they need hardly be polled for. */
-    boolean willRing(List<LockName> names);
+    default boolean willRing(List<LockName> names) {
+        return false;
+    }
 
     /** Tells whether processes take these locks in the order in which they asked: then nobody tries before the wake-up. */
     default boolean keepsOrder(List<LockName> names) {
@@ -50,5 +57,5 @@ interface WakeUps {
     default void freed(List<LockName> names) {}
 
     /** Ends the wake-ups, and waits for that until the given end at most. */
-    void close(Deadline end);
+    default void close(Deadline end) {}
 }

@@ -45,7 +45,7 @@ final class SchemaScripts {
                 : ", with '" + own + "' instead of '" + DEFAULT + "' at the beginning of each name in it";
     }
 
-    /** The statements of a version's script, with the tables' names as they are set. */
+    /** Reads the statements of a version's script, with the tables' names as they are set. */
     List<String> statements(int version) {
         String script = NAME.matcher(read(path(version)).replaceAll("--[^\n]*", ""))
                 .replaceAll(match -> Matcher.quoteReplacement(prefix() + match.group(1)));

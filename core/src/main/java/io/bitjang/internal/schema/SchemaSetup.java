@@ -9,6 +9,7 @@ import io.bitjang.internal.sql.Params;
 import io.bitjang.internal.sql.Sql;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.Ticker;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
@@ -73,8 +74,7 @@ public final class SchemaSetup {
     }
 
     private LockingFailException notCreated(DatabaseException e) {
-        return new LockingFailException(
-                null,
+        return failed(
                 "The tables could not be created (" + e.getMessage() + "). "
                         + (e.isMissingTable() ? database.dialect().ifTablesAreGone() : "")
                         + "Run the script "
@@ -85,8 +85,7 @@ public final class SchemaSetup {
     }
 
     private LockingFailException notSeen() {
-        return new LockingFailException(
-                null,
+        return failed(
                 "The tables were created, but " + tables.version()
                         + " does not show it. "
                         + database.dialect().ifTablesAreGone()
@@ -115,8 +114,7 @@ public final class SchemaSetup {
     public void validate() {
         OptionalInt found = version();
         if (found.isEmpty()) {
-            throw new LockingFailException(
-                    null,
+            throw failed(
                     "The table " + tables.version() + " is not there. "
                             + database.dialect().ifTablesAreGone()
                             + "Run the script "
@@ -127,8 +125,7 @@ public final class SchemaSetup {
         }
         int version = found.getAsInt();
         if (version < SchemaScripts.CURRENT) {
-            throw new LockingFailException(
-                    null,
+            throw failed(
                     "The tables " + tables.prefix() + "* have version " + version + ", this library needs version "
                             + SchemaScripts.CURRENT + ". Run the script " + scripts.path(version + 1)
                             + " and those after it from the jar of bitjang-core" + scripts.renaming()
@@ -136,8 +133,7 @@ public final class SchemaSetup {
                     null);
         }
         if (version > SchemaScripts.CURRENT) {
-            throw new LockingFailException(
-                    null,
+            throw failed(
                     "The tables " + tables.prefix() + "* have version " + version + ", this library knows only version "
                             + SchemaScripts.CURRENT + ". Use a newer bitjang-core.",
                     null);
@@ -158,8 +154,7 @@ public final class SchemaSetup {
             throw unreadable("The table " + tables.locks(), e);
         }
         if (alike > 0) {
-            throw new LockingFailException(
-                    null,
+            throw failed(
                     "The table " + tables.locks()
                             + " does not compare names exactly: 'a' is 'A' or 'a ' there (IGNORECASE or"
                             + " COLLATION on H2, another collation of its columns elsewhere). Make it by the script "
@@ -185,6 +180,10 @@ public final class SchemaSetup {
     }
 
     private static LockingFailException unreadable(String what, DatabaseException e) {
-        return new LockingFailException(null, what + " could not be read: " + e.getMessage(), e.sqlException());
+        return failed(what + " could not be read: " + e.getMessage(), e.sqlException());
+    }
+
+    private static LockingFailException failed(String why, @Nullable SQLException cause) {
+        return new LockingFailException(null, why, cause);
     }
 }

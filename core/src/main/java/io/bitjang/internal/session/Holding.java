@@ -25,10 +25,9 @@ final class Holding extends Locked {
     final Grant grant;
     final Thread thread;
     final long since;
-    private final Workers workers;
     private final Consumer<Holding> release;
     private final List<Runnable> callbacks = new ArrayList<>();
-    private final Callbacks called = new Callbacks();
+    private final Callbacks called;
     private State state = State.HELD;
     private int holds;
     private boolean told;
@@ -40,7 +39,7 @@ final class Holding extends Locked {
      * @param release gives the lock back when the last hold is closed
      */
     Holding(Workers workers, Consumer<Holding> release, LockName name, Grant grant, Thread thread) {
-        this.workers = workers;
+        this.called = new Callbacks(workers::callBack);
         this.release = release;
         this.name = name;
         this.grant = grant;
@@ -74,7 +73,7 @@ final class Holding extends Locked {
         if (toCall == null) {
             return false;
         }
-        toCall.forEach(code -> called.add(workers, code));
+        toCall.forEach(called::add);
         return true;
     }
 
@@ -149,7 +148,7 @@ final class Holding extends Locked {
                 return state == State.LOST || !callbacks.add(() -> callback.accept(this));
             });
             if (now) {
-                called.add(workers, () -> callback.accept(this));
+                called.add(() -> callback.accept(this));
             }
             return this;
         }

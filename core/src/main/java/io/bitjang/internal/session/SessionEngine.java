@@ -353,8 +353,8 @@ public final class SessionEngine {
     }
 
     /**
-     * Once: gives back all locks, fails those who wait, closes the connections; what does not answer by the given end is cut. A
-     * connection that can't even be cut is left to itself soon after.
+     * Gives back all locks, fails those who wait and closes the connections, once; a connection that does not answer by the given
+     * end is cut, and one that can't even be cut is left to itself soon after.
      */
     public CompletableFuture<Void> close(Deadline end) {
         closed = true;

@@ -91,7 +91,7 @@ final class Turns extends Locked {
         });
     }
 
-    /** Stands in line; true if nobody tries for the lock yet, so that the caller must. */
+    /** Puts a waiter in line; true if nobody tries for the lock yet, so that the caller must. */
     boolean join(SessionWaiter waiter) {
         return locked(() -> {
             boolean first = !turns.containsKey(waiter.name());
@@ -142,14 +142,14 @@ final class Turns extends Locked {
         }
     }
 
-    /** Whether a thread holds a session lock. */
+    /** Tells whether a thread holds a session lock. */
     boolean holdsAny(Thread thread) {
         return locked(() -> turns.values().stream()
                 .map(Turn::holder)
                 .anyMatch(holder -> holder != null && holder.thread == thread));
     }
 
-    /** Removes a waiter who has gone; true if nobody is left for whom the lock is tried for. */
+    /** Removes a waiter who has gone; true if nobody is left who wants the lock that is tried for. */
     boolean left(SessionWaiter waiter) {
         return locked(() -> {
             waiting.remove(waiter.thread, waiter.name());
@@ -288,7 +288,7 @@ final class Turns extends Locked {
         return locked(() -> List.copyOf(carried.getOrDefault(link, Set.of())));
     }
 
-    /** Whether anything is held on a session. */
+    /** Tells whether anything is held on a session. */
     boolean any(SessionLink link) {
         return locked(() -> carried.containsKey(link));
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
-import io.bitjang.internal.sql.Statements.RowReader;
+import io.bitjang.internal.sql.Database.Statements;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.OptionalLong;
@@ -12,6 +13,12 @@ import java.util.OptionalLong;
  * @param <A> the answer
  */
 public record Ask<A>(Sql sql, Params params, Reading<A> reading) {
+
+    /** Reads the row that a result set stands on. */
+    public interface RowReader<R> {
+        /** Reads the row. */
+        R read(ResultSet row) throws SQLException;
+    }
 
     /** Runs a statement and reads its answer. */
     @FunctionalInterface

@@ -29,11 +29,11 @@ public final class CallerSession {
 
     /** Takes the lock if it is free. */
     public boolean attempt(Object key) {
-        if (sql.shares()) {
-            return take(freedByTheDatabase() ? sql.attemptInTransaction : sql.attempt, key);
+        if (sql.dialect.shares()) {
+            return take(sql.attemptInTransaction.orElse(sql.attempt), key);
         }
         // no row: one of our own, which the transaction has locked by inserting it
-        return took(key, ask(sql.attempt, key) || update(sql.prepare, key) > 0);
+        return took(key, ask(sql.attempt, key) || update(sql.prepare.orElseThrow(), key) > 0);
     }
 
     /** Waits for the lock for a second at most, where the server can without a change of the transaction's settings. */
@@ -76,20 +76,20 @@ public final class CallerSession {
         spoiledBy = because;
     }
 
-    /** Why the transaction can't be committed; null if it can. */
+    /** Returns why the transaction can't be committed; null if it can. */
     public @Nullable Throwable spoiledBy() {
         return spoiledBy;
     }
 
-    /** Whether {@link #await} works here. */
+    /** Tells whether {@link #await} works here. */
     public boolean canWait() {
         return !freedByTheDatabase();
     }
 
-    /** Commits, then frees the locks. What was committed stays so, whatever becomes of the release. */
+    /** Commits the transaction, then frees the locks. What was committed stays so, whatever becomes of the release. */
     public void commit() {
         try {
-            if (!sql.shares()) {
+            if (!sql.dialect.shares()) {
                 taken.forEach(key -> ask(sql.release, key));
             }
             connection.commit();
@@ -115,7 +115,7 @@ public final class CallerSession {
     }
 
     private boolean freedByTheDatabase() {
-        return !sql.attemptInTransaction.text().isEmpty();
+        return sql.attemptInTransaction.isPresent();
     }
 
     /** Gives the locks back, or ends the session: it must not go to the next user of the pool with a lock. */

@@ -2,6 +2,7 @@
 package io.bitjang.internal.sql;
 
 import io.bitjang.LockName;
+import io.bitjang.internal.dialect.Dialect.Notifying;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.sql.Connection;
@@ -25,12 +26,12 @@ public final class Channel implements AutoCloseable {
     private final Method getNotifications;
     private final Method getParameter;
 
-    /** Begins to listen on the connection, on the channel whose name the query tells. */
-    Channel(Connection connection, String driver, String query) throws SQLException {
+    /** Begins to listen on the connection. */
+    Channel(Connection connection, Notifying notifying) throws SQLException {
         this.connection = connection;
         try {
-            Class<?> type = Class.forName(
-                    driver, true, connection.getMetaData().getClass().getClassLoader());
+            ClassLoader loader = connection.getMetaData().getClass().getClassLoader();
+            Class<?> type = Class.forName(notifying.driver(), true, loader);
             this.driverConnection = connection.unwrap(type);
             this.getNotifications = type.getMethod("getNotifications", int.class);
             // the interface's method: the class that implements it is not public
@@ -44,7 +45,7 @@ public final class Channel implements AutoCloseable {
             connection.setAutoCommit(true);
         }
         try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(query)) {
+                ResultSet row = statement.executeQuery(notifying.channel())) {
             row.next();
             this.name = row.getString(1);
         }

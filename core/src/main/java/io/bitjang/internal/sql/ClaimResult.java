@@ -73,7 +73,7 @@ public record ClaimResult(
         return new ClaimResult(row.lockId(), row.fence(), row.wanted(), again, own && row.takenFrom() != null, null);
     }
 
-    /** Whether the number of an update says that another process waits. */
+    /** Tells whether the number of an update says that another process waits. */
     public static boolean wanted(OptionalLong encoded) {
         return encoded.isPresent() && (encoded.getAsLong() & WANTED) != 0;
     }
@@ -83,7 +83,7 @@ public record ClaimResult(
         return secret != null;
     }
 
-    /** The secret of a grant. */
+    /** Returns the secret of a grant. */
     public String grantedSecret() {
         if (secret == null) {
             throw new IllegalStateException("Not granted");

@@ -3,11 +3,21 @@ package io.bitjang.internal.sql;
 
 import io.bitjang.LockException;
 import io.bitjang.internal.dialect.Dialect;
+import io.bitjang.internal.dialect.Dialect.Notifying;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Log;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.sql.SQLWarning;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -20,12 +30,16 @@ public final class Database implements Runner {
     private final DataSource dataSource;
     private final Dialect dialect;
     private final Ticker ticker;
+    private final boolean answersByGeneratedKey;
+    private final boolean warnsWhenNotReplicated;
 
     /** Makes a runner of statements over this data source. */
     public Database(DataSource dataSource, Dialect dialect, Ticker ticker) {
         this.ticker = ticker;
         this.dataSource = dataSource;
         this.dialect = dialect;
+        this.answersByGeneratedKey = dialect.answersByGeneratedKey();
+        this.warnsWhenNotReplicated = dialect.warnsWhenNotReplicated();
     }
 
     /** Returns the dialect of this database. */
@@ -33,11 +47,11 @@ public final class Database implements Runner {
         return dialect;
     }
 
-    /** Listens for notifications about this table on a connection of its own, which the caller closes. */
-    public Channel listen(String table) {
+    /** Listens for notifications on a connection of its own, which the caller closes. */
+    public Channel listen(Notifying notifying) {
         Connection connection = open();
         try {
-            return new Channel(connection, dialect.notificationDriver(), dialect.channel(table));
+            return new Channel(connection, notifying);
         } catch (Throwable e) {
             quietly("Closing a connection", connection::close);
             throw failure(e);
@@ -46,7 +60,7 @@ public final class Database implements Runner {
 
     /** Runs the plan in the caller's transaction, which is neither committed nor rolled back here. */
     public <T extends @Nullable Object> T on(Connection connection, Plan<T> plan) {
-        return plan.run(new Visitor(new Statements(connection, dialect)));
+        return plan.run(new Statements(connection));
     }
 
     @Override
@@ -57,38 +71,6 @@ public final class Database implements Runner {
     @Override
     public boolean pause(long millis) {
         return ticker.paused(millis);
-    }
-
-    /** Runs plans on a connection that is open. */
-    private final class Visitor implements Runner {
-
-        private final Statements statements;
-
-        Visitor(Statements statements) {
-            this.statements = statements;
-        }
-
-        @Override
-        public <A> A ask(Ask<A> ask) {
-            try {
-                return ask.on(statements);
-            } catch (Throwable e) {
-                throw failure(e);
-            }
-        }
-
-        @Override
-        public boolean pause(long millis) {
-            return ticker.paused(millis);
-        }
-
-        @Override
-        public <T extends @Nullable Object> T visit(boolean together, Plan<T> plan) {
-            if (together) {
-                throw new IllegalStateException("A transaction inside of a visit");
-            }
-            return plan.run(this);
-        }
     }
 
     @Override
@@ -117,11 +99,11 @@ public final class Database implements Runner {
             throws SQLException {
         boolean done = false;
         try {
-            Statements statements = new Statements(connection, dialect);
+            Statements statements = new Statements(connection);
             if (commit) {
                 statements.begin();
             }
-            T result = plan.run(new Visitor(statements));
+            T result = plan.run(statements);
             if (commit) {
                 statements.commit();
             }
@@ -187,6 +169,112 @@ public final class Database implements Runner {
             step.take();
         } catch (Throwable e) {
             Log.debug(what + " failed", e);
+        }
+    }
+
+    /** Runs plans and their statements on one open connection. Not thread-safe. */
+    public final class Statements implements Runner {
+
+        private final Connection connection;
+
+        Statements(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        public <A> A ask(Ask<A> ask) {
+            try {
+                return ask.on(this);
+            } catch (Throwable e) {
+                throw failure(e);
+            }
+        }
+
+        @Override
+        public boolean pause(long millis) {
+            return ticker.paused(millis);
+        }
+
+        @Override
+        public <T extends @Nullable Object> T visit(boolean together, Plan<T> plan) {
+            if (together) {
+                throw new IllegalStateException("A transaction inside of a visit");
+            }
+            return plan.run(this);
+        }
+
+        /** Begins a transaction of our own, on a connection without auto-commit. */
+        void begin() throws SQLException {
+            Optional<String> first = dialect.beforeTransaction();
+            if (first.isPresent()) {
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute(first.get());
+                }
+            }
+        }
+
+        /** Commits the transaction: what a standby did not confirm is told here, not by the statement. */
+        void commit() throws SQLException {
+            if (warnsWhenNotReplicated) {
+                connection.clearWarnings();
+            }
+            connection.commit();
+            if (warnsWhenNotReplicated) {
+                requireReplicated(connection.getWarnings());
+            }
+        }
+
+        /** Runs a statement that answers with rows. */
+        public <T> List<T> query(Sql sql, Params params, Ask.RowReader<T> reader) throws SQLException {
+            try (PreparedStatement statement = connection.prepareStatement(sql.text())) {
+                // not executeQuery: MySQL's driver refuses it for what MariaDB answers with rows, as INSERT ...
+                // RETURNING
+                params.bind(connection, statement, sql.parameters()).execute();
+                List<T> result = new ArrayList<>();
+                try (ResultSet rows = statement.getResultSet()) {
+                    while (rows.next()) {
+                        result.add(reader.read(rows));
+                    }
+                }
+                requireReplicated(statement.getWarnings());
+                return result;
+            }
+        }
+
+        /** Runs a statement that answers with the number of changed rows. */
+        public int update(Sql sql, Params params) throws SQLException {
+            try (PreparedStatement statement = connection.prepareStatement(sql.text())) {
+                int count = params.bind(connection, statement, sql.parameters()).executeUpdate();
+                requireReplicated(statement.getWarnings());
+                return count;
+            }
+        }
+
+        /** Runs an update that answers with one number, or none if it changed nothing. */
+        public OptionalLong number(Sql sql, Params params) throws SQLException {
+            if (!answersByGeneratedKey) {
+                List<Long> rows = query(sql, params, row -> row.getLong(1));
+                return rows.isEmpty() ? OptionalLong.empty() : OptionalLong.of(rows.get(0));
+            }
+            try (PreparedStatement statement =
+                    connection.prepareStatement(sql.text(), Statement.RETURN_GENERATED_KEYS)) {
+                int count = params.bind(connection, statement, sql.parameters()).executeUpdate();
+                try (ResultSet keys = statement.getGeneratedKeys()) {
+                    // only the first key is real: Connector/J makes up one for each further row
+                    return count > 0 && keys.next() ? OptionalLong.of(keys.getLong(1)) : OptionalLong.empty();
+                }
+            }
+        }
+
+        /**
+         * Refuses a change that no standby has confirmed: PostgreSQL with synchronous standbys answers a cancelled wait for them with
+         * success and the warning 01000: the change may be lost at a failover, so it counts as an answer that never came.
+         */
+        private void requireReplicated(@Nullable SQLWarning warning) throws SQLException {
+            if (warnsWhenNotReplicated && warning != null && "01000".equals(warning.getSQLState())) {
+                throw new SQLTransientConnectionException(
+                        "The change was not confirmed by a standby: " + warning.getMessage(), "08007");
+            }
         }
     }
 }

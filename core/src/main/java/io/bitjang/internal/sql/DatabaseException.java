@@ -6,7 +6,7 @@ import io.bitjang.LockingFailException;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** A statement failed. What that means for the caller is said by {@link #meaning()}. */
+/** The failure of a statement; {@link #meaning()} says what it means for the caller. */
 public final class DatabaseException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -42,7 +42,7 @@ public final class DatabaseException extends RuntimeException {
         return new DatabaseException(Meaning.UNKNOWN, why, new SQLException(why));
     }
 
-    /** Makes what a caller is told, who is not concerned with statements: what could not be done, and why. */
+    /** Makes the exception for a caller, who is not concerned with statements: what could not be done, and why. */
     public LockingFailException toFailure(@Nullable LockName name, String what) {
         return new LockingFailException(name, name + " " + what + ". " + getMessage(), sqlException);
     }
@@ -52,12 +52,12 @@ public final class DatabaseException extends RuntimeException {
         return meaning;
     }
 
-    /** The database's own exception. */
+    /** Returns the database's own exception. */
     public SQLException sqlException() {
         return sqlException;
     }
 
-    /** Whether a table, a view or a column is not there. */
+    /** Tells whether a table, a view or a column is missing. */
     public boolean isMissingTable() {
         return SqlErrors.isMissingTable(sqlException());
     }

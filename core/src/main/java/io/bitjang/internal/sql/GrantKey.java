@@ -25,19 +25,19 @@ public record GrantKey(LockName name, long fence, String secret) {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Base64.Encoder ENCODER = Base64.getUrlEncoder().withoutPadding();
 
-    /** A new random part, as the table holds it. */
+    /** Makes a new random part, as the table holds it. */
     public static String newSecret() {
         byte[] bytes = new byte[SECRET_BYTES];
         RANDOM.nextBytes(bytes);
         return ENCODER.encodeToString(bytes);
     }
 
-    /** The key behind a lock id. */
+    /** Reads the key behind a lock id. */
     public static GrantKey of(LockId id) {
         return decode(id.value());
     }
 
-    /** The lock id that carries this key. */
+    /** Makes the lock id that carries this key. */
     public LockId toLockId() {
         byte[] type = name.type().getBytes(StandardCharsets.UTF_8);
         byte[] id = name.id().getBytes(StandardCharsets.UTF_8);
@@ -72,8 +72,7 @@ public record GrantKey(LockName name, long fence, String secret) {
             byte[] id = new byte[buffer.remaining()];
             buffer.get(id);
             LockName name = LockName.of(text(type), text(id));
-            GrantKey key = new GrantKey(name, fence, ENCODER.encodeToString(secret));
-            return key;
+            return new GrantKey(name, fence, ENCODER.encodeToString(secret));
         } catch (RuntimeException e) {
             // not chained: a decoder's message may repeat parts of the secret
             throw new IllegalArgumentException("This text is no lock id (" + text.length() + " characters)");

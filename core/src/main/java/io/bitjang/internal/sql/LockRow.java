@@ -40,7 +40,7 @@ public record LockRow(
         "forced"
     };
 
-    /** The columns to select for {@link #read}, of the table with this alias. */
+    /** Lists the columns to select for {@link #read}, of the table with this alias. */
     static String columns(String alias, String now) {
         String prefix = alias.isEmpty() ? "" : alias + ".";
         return prefix + String.join(", " + prefix, COLUMNS) + ", " + now + " AS now_micros";
@@ -83,7 +83,7 @@ public record LockRow(
         return lockId == null && covers(key.fence()) ? forced : null;
     }
 
-    /** The fence times 8, with the flag of a take-over, as a statement's number has them. */
+    /** Returns the fence times 8, with the flag of a take-over, as a statement's number has them. */
     long encoded() {
         return ClaimResult.encoded(fence, takenFrom != null);
     }
@@ -112,7 +112,7 @@ public record LockRow(
         return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
-    /** The row without its lock id. */
+    /** Describes the row without its lock id. */
     @Override
     public String toString() {
         return toData().toString();

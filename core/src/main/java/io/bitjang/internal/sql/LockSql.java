@@ -5,6 +5,7 @@ import io.bitjang.admin.LockFilter;
 import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.dialect.RowUpdate;
 import io.bitjang.internal.dialect.RowUpdate.Lock;
+import java.util.Optional;
 
 /** Every statement of the engine, each once, with the dialect's fragments filled in at start-up. Immutable. */
 final class LockSql {
@@ -18,8 +19,8 @@ final class LockSql {
     private final String locks;
     private final String now;
 
-    final Sql upsert;
-    final Sql insertGranted;
+    final Optional<Sql> upsert;
+    final Optional<Sql> insertGranted;
     final Sql take;
     final Sql reenter;
     final Sql handOver;
@@ -54,8 +55,8 @@ final class LockSql {
         this.tables = tables;
         this.locks = tables.locks();
         this.now = dialect.now();
-        upsert = Sql.parse(dialect.upsert(locks, columns("")));
-        insertGranted = Sql.parse(dialect.insertGranted(locks));
+        upsert = dialect.upsert(locks, columns("")).map(Sql::parse);
+        insertGranted = dialect.insertGranted(locks).map(Sql::parse);
         String takenFrom = "CASE WHEN c.lock_id IS NOT NULL THEN c.owner END";
         take = Sql.parse(dialect.take(grant("(c.lock_id IS NULL OR c.expires_at <= " + now + ")", takenFrom)
                 .answering("fence", "CASE WHEN c.lock_id IS NOT NULL THEN 4 ELSE 0 END + " + ANOTHER_WAITS)));
@@ -138,7 +139,7 @@ final class LockSql {
         return Sql.parse(dialect.writeListed(locks, "l.fence < :fence", target("fence") + " = :fence"));
     }
 
-    /** A page of the table. The filter chooses among fixed conditions; its values are bound. */
+    /** Makes the statement for a page of the table. The filter chooses among fixed conditions; its values are bound. */
     Sql list(LockFilter filter) {
         String type = dialect.sortable("l.type");
         String id = dialect.sortable("l.id");

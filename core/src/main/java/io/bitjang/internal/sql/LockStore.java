@@ -65,16 +65,17 @@ public final class LockStore {
                     if (taken.isPresent()) {
                         return Plan.of(ClaimResult.granted(claim.secret(), taken.getAsLong()));
                     }
-                    return sql.upsert.text().isEmpty() ? changeOrInsert(claim, params) : upsert(claim, params);
+                    return sql.upsert
+                            .map(upsert -> upsert(upsert, claim, params))
+                            .orElseGet(() -> changeOrInsert(claim, params));
                 })
                 .onOneConnection();
     }
 
     record Upserted(LockRow row, boolean changed) {}
 
-    private Plan<ClaimResult> upsert(Claim claim, Params params) {
-        return Plan.ask(Ask.rows(
-                        sql.upsert, params, row -> new Upserted(LockRow.read(row), row.getInt("changed") == 1)))
+    private static Plan<ClaimResult> upsert(Sql upsert, Claim claim, Params params) {
+        return Plan.ask(Ask.rows(upsert, params, row -> new Upserted(LockRow.read(row), row.getInt("changed") == 1)))
                 .then(rows -> {
                     List<Upserted> changed =
                             rows.stream().filter(Upserted::changed).toList();
@@ -107,7 +108,7 @@ public final class LockStore {
         return row(sql.read, params).then(found -> {
             @Nullable LockRow row = found.orElse(null);
             if (row == null || !row.held()) {
-                return number(row == null ? sql.insertGranted : sql.take, params)
+                return number(row == null ? sql.insertGranted.orElseThrow() : sql.take, params)
                         .then(taken -> taken.isEmpty() && claim.again() != null
                                 ? Plan.failed(DatabaseException.busy("Another was faster, perhaps the same owner"))
                                 : Plan.of(answer(claim, taken)));
@@ -259,7 +260,7 @@ public final class LockStore {
         return count(sql.releaseListed, ListedRow.bind(Params.none(), json, rows));
     }
 
-    /** Makes the lock last so long from now, never shorter; answers the new expiry. */
+    /** Makes the lock last this long from now, never shorter; answers with the new expiry. */
     public Plan<OptionalLong> renew(LockName name, String secret, long micros) {
         return expiry(sql.renew, name, secret, micros);
     }
@@ -269,7 +270,7 @@ public final class LockStore {
         return expiry(sql.extend, name, secret, micros);
     }
 
-    /** Cuts the lock down to so long from now. */
+    /** Shortens the lock to this long from now. */
     public Plan<OptionalLong> leave(LockName name, String secret, long micros) {
         return expiry(sql.leave, name, secret, micros);
     }
@@ -342,12 +343,12 @@ public final class LockStore {
                 .map(rows -> rows.stream().findFirst());
     }
 
-    /** The statements of the guard. */
+    /** Makes the guard, with the statements of this table. */
     public GuardSql guard(Database database) {
         return new GuardSql(database, sql);
     }
 
-    /** The statements of the operator. */
+    /** Makes the plans of the operator, with the statements of this table. */
     public AdminSql admin() {
         return new AdminSql(sql);
     }

@@ -21,7 +21,7 @@ public final class Params {
         return new Params();
     }
 
-    /** The values {@code type} and {@code id} of a name. */
+    /** Makes parameters with the values {@code type} and {@code id} of a name. */
     public static Params of(LockName name) {
         return new Params().set("type", name.type()).set("id", name.id());
     }

@@ -82,7 +82,7 @@ public sealed interface Plan<T extends @Nullable Object> {
         }
     }
 
-    /** A plan that goes on after a failure, if there is a way: otherwise the failure stays. */
+    /** A plan that goes on in another way after a failure; where the function knows none, the failure stays. */
     record Otherwise<T extends @Nullable Object>(Plan<T> first, Function<RuntimeException, @Nullable Plan<T>> next)
             implements Plan<T> {
         @Override
@@ -101,7 +101,7 @@ public sealed interface Plan<T extends @Nullable Object> {
         }
     }
 
-    /** A plan for each element, one after the other, even after one that answered false; it tells whether none did. */
+    /** A plan for each element, one after the other, even after one that answered false; it answers whether all said true. */
     record Each<E>(List<E> each, Function<E, Plan<Boolean>> plan) implements Plan<Boolean> {
         @Override
         public Boolean run(Runner runner) {

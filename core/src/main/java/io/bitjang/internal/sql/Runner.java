@@ -6,11 +6,6 @@ import org.jspecify.annotations.Nullable;
 /** Runs plans on the calling thread, which waits for each answer. */
 public interface Runner {
 
-    /** Does what the plan says. */
-    default <T extends @Nullable Object> T run(Plan<T> plan) {
-        return plan.run(this);
-    }
-
     /** Asks the database. */
     <A> A ask(Ask<A> ask);
 

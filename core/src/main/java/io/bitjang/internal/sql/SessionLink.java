@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,8 +51,8 @@ public final class SessionLink {
         this.connection = connection;
         this.sql = sql;
         this.autoCommit = connection.getAutoCommit();
-        if (autoCommit != sql.shares()) {
-            connection.setAutoCommit(sql.shares());
+        if (autoCommit != sql.dialect.shares()) {
+            connection.setAutoCommit(sql.dialect.shares());
         }
     }
 
@@ -99,7 +100,7 @@ public final class SessionLink {
             try {
                 return yes(ask(sql.attempt, SessionStatements.key(key), false));
             } catch (DatabaseException e) {
-                if (isBroken(e) || e.meaning() != Meaning.UNKNOWN || !sql.shares()) {
+                if (isBroken(e) || e.meaning() != Meaning.UNKNOWN || !sql.dialect.shares()) {
                     throw e;
                 }
                 // cancelled: it may have been granted all the same
@@ -117,7 +118,7 @@ public final class SessionLink {
             try {
                 return Boolean.TRUE.equals(yesOrNull(ask(sql.await, params, false))) || holds(key);
             } catch (DatabaseException e) {
-                if (isBroken(e) || e.meaning() == Meaning.FAILED || !sql.shares()) {
+                if (isBroken(e) || e.meaning() == Meaning.FAILED || !sql.dialect.shares()) {
                     throw e;
                 }
                 // timed out, or cancelled: the grant may have won all the same
@@ -126,7 +127,7 @@ public final class SessionLink {
         });
     }
 
-    /** Ends a wait that is under way, which may have won all the same. */
+    /** Cancels the wait that is under way; the lock may have been granted all the same. */
     public void cancel() {
         @Nullable PreparedStatement statement = waiting;
         if (statement == null) {
@@ -140,20 +141,16 @@ public final class SessionLink {
         }
     }
 
-    private interface Step {
-        boolean take();
-    }
-
     /** Takes the step in a transaction that holds the lock, where a session can't; none stays open if the lock was not taken. */
-    private boolean inTransactionOfItsOwn(Object key, Step step) {
-        if (sql.shares()) {
-            return step.take();
+    private boolean inTransactionOfItsOwn(Object key, BooleanSupplier step) {
+        if (sql.dialect.shares()) {
+            return step.getAsBoolean();
         }
         boolean taken = false;
         try {
-            update(sql.prepare, SessionStatements.key(key));
+            update(sql.prepare.orElseThrow(), SessionStatements.key(key));
             end(true);
-            taken = step.take();
+            taken = step.getAsBoolean();
             return taken;
         } catch (DatabaseException e) {
             if (isBroken(e) || e.meaning() == Meaning.FAILED) {
@@ -187,7 +184,7 @@ public final class SessionLink {
     /** Gives the lock back; false if the session did not have it. */
     public boolean release(Object key) {
         boolean had = Boolean.TRUE.equals(yesOrNull(ask(sql.release, SessionStatements.key(key), false)));
-        if (!sql.shares()) {
+        if (!sql.dialect.shares()) {
             end(true);
         }
         return had;
@@ -198,7 +195,7 @@ public final class SessionLink {
         return dead.compareAndSet(false, true);
     }
 
-    /** Marks the connection as dead if nothing was asked of it for so long; whoever asks from now on is told to take another. */
+    /** Marks the connection as dead if nothing was asked of it for this long; anyone who asks from now on learns to take another. */
     public boolean dieIfIdle(Duration atLeast) {
         if (!turn.tryLock()) {
             return false;
@@ -247,14 +244,15 @@ public final class SessionLink {
         boolean clean = false;
         turn.lock();
         try {
-            if (sql.shares()) {
-                try (PreparedStatement statement = connection.prepareStatement(sql.releaseAll.text())) {
+            if (sql.releaseAll.isPresent()) {
+                String releaseAll = sql.releaseAll.get().text();
+                try (PreparedStatement statement = connection.prepareStatement(releaseAll)) {
                     statement.execute();
                 }
             } else {
                 connection.rollback();
             }
-            if (autoCommit != sql.shares()) {
+            if (autoCommit != sql.dialect.shares()) {
                 connection.setAutoCommit(autoCommit);
             }
             clean = true;
@@ -275,7 +273,7 @@ public final class SessionLink {
         return e.meaning() == Meaning.UNKNOWN && !SqlErrors.isCancelled(e.sqlException());
     }
 
-    /** Whether the connection is back where it came from. */
+    /** Tells whether the connection is back where it came from. */
     public boolean isClosed() {
         return closed;
     }

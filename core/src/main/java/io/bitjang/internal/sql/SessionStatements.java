@@ -6,40 +6,33 @@ import io.bitjang.internal.dialect.SessionDialect;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Optional;
 
 /** The statements on session locks, and the keys that names become in them. Immutable. */
 final class SessionStatements {
 
-    final Sql space;
-    final Sql prepare;
+    final Optional<Sql> space;
+    final Optional<Sql> prepare;
     final Sql attempt;
     final Sql await;
     final Sql release;
-    final Sql releaseAll;
+    final Optional<Sql> releaseAll;
     final Sql holds;
     final Sql session;
-    final Sql attemptInTransaction;
-    private final SessionDialect dialect;
+    final Optional<Sql> attemptInTransaction;
+    final SessionDialect dialect;
 
     SessionStatements(SessionDialect dialect) {
         this.dialect = dialect;
-        this.space = Sql.parse(dialect.space());
-        this.prepare = Sql.parse(dialect.prepare());
+        this.space = dialect.space().map(Sql::parse);
+        this.prepare = dialect.prepare().map(Sql::parse);
         this.attempt = Sql.parse(dialect.attempt());
         this.await = Sql.parse(dialect.await());
         this.release = Sql.parse(dialect.release());
-        this.releaseAll = Sql.parse(dialect.releaseAll());
+        this.releaseAll = dialect.releaseAll().map(Sql::parse);
         this.holds = Sql.parse(dialect.holds());
         this.session = Sql.parse(dialect.session());
-        this.attemptInTransaction = Sql.parse(dialect.attemptInTransaction());
-    }
-
-    boolean shares() {
-        return dialect.shares();
-    }
-
-    SessionDialect dialect() {
-        return dialect;
+        this.attemptInTransaction = dialect.attemptInTransaction().map(Sql::parse);
     }
 
     /** Computes the key of a lock in a name space: servers have one space for all applications, and some for all databases. */

@@ -11,12 +11,16 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** Opens sessions that hold locks, and finds out first whether such locks can be trusted there. Thread-safe. */
 public final class SessionStore {
+
+    /** The name space of locks that are in the tables: those keep them apart. */
+    private static final String NO_SPACE = "";
 
     private final Ticker ticker;
     private final DataSource business;
@@ -45,17 +49,17 @@ public final class SessionStore {
         this.sql = new SessionStatements(dialect.sessions(tables.sessions()));
     }
 
-    /** Whether one session holds many locks. */
+    /** Tells whether one session holds many locks. */
     public boolean shares() {
-        return sql.shares();
+        return sql.dialect.shares();
     }
 
-    /** The key of a lock. */
+    /** Computes the key of a lock. */
     public Object key(LockName name) {
         return sql.key(space(), name);
     }
 
-    /** The key of the gate before a lease of this name. */
+    /** Computes the key of the gate before a lease of this name. */
     public Object gateKey(LockName name) {
         return sql.key(space() + ".gate", name);
     }
@@ -82,12 +86,13 @@ public final class SessionStore {
     }
 
     private String spaceOn(Connection connection) throws SQLException {
-        if (sql.space.text().isEmpty()) {
-            return "";
+        if (sql.space.isEmpty()) {
+            return NO_SPACE;
         }
+        Sql question = sql.space.get();
         Params params = Params.none().set("schema", tables.schema()).set("prefix", tables.prefix());
-        try (PreparedStatement statement = connection.prepareStatement(sql.space.text());
-                ResultSet row = params.bind(connection, statement, sql.space.parameters())
+        try (PreparedStatement statement = connection.prepareStatement(question.text());
+                ResultSet row = params.bind(connection, statement, question.parameters())
                         .executeQuery()) {
             row.next();
             return row.getString(1);
@@ -121,7 +126,7 @@ public final class SessionStore {
             space = link.on(this::spaceOn);
         }
         link.on(this::requireFit);
-        if (sql.dialect().mayBePooled() && !unpooled) {
+        if (sql.dialect.mayBePooled() && !unpooled) {
             requireOwnSession(link, ThreadLocalRandom.current().nextLong());
             unpooled = true;
         }
@@ -140,7 +145,7 @@ public final class SessionStore {
                         "The connection is in auto-commit mode: there is no transaction to hold " + name
                                 + ". Call setAutoCommit(false) first");
             }
-            if (sql.dialect().readsAsOfItsFirstStatement()
+            if (sql.dialect.readsAsOfItsFirstStatement()
                     && connection.getTransactionIsolation() > Connection.TRANSACTION_READ_COMMITTED) {
                 throw new IllegalStateException(
                         "A transaction above READ COMMITTED would not see what was committed while" + " it waited for "
@@ -157,18 +162,18 @@ public final class SessionStore {
     }
 
     private boolean requireFit(Connection connection) throws SQLException {
-        String question = sql.dialect().circumstances();
+        Optional<String> question = sql.dialect.circumstances();
         if (question.isEmpty()) {
             return true;
         }
         Map<String, String> circumstances = new HashMap<>();
-        try (PreparedStatement statement = connection.prepareStatement(question);
+        try (PreparedStatement statement = connection.prepareStatement(question.get());
                 ResultSet rows = statement.executeQuery()) {
             while (rows.next()) {
                 circumstances.put(rows.getString(1), String.valueOf(rows.getString(2)));
             }
         }
-        refuse(sql.dialect().unfit(circumstances));
+        refuse(sql.dialect.unfit(circumstances));
         return true;
     }
 

@@ -67,7 +67,7 @@ final class SqlErrors {
         return Set.of("42P01", "42703", "42S02", "42S03", "42S04", "42S22").contains(state(e));
     }
 
-    /** Whether only the statement was told to stop: PostgreSQL and H2 57014, MySQL and MariaDB 1317, and the drivers' time-outs. */
+    /** Tells whether only the statement was told to stop: PostgreSQL and H2 57014, MySQL and MariaDB 1317, and the drivers' time-outs. */
     static boolean isCancelled(SQLException e) {
         return state(e).equals("57014")
                 || e.getErrorCode() == 57014

@@ -22,22 +22,22 @@ public record Tables(@Nullable String schema, String prefix) {
         }
     }
 
-    /** The table of locks. */
+    /** Names the table of locks. */
     public String locks() {
         return qualified("locks");
     }
 
-    /** The audit trail. */
+    /** Names the table of the audit trail. */
     public String audit() {
         return qualified("audit");
     }
 
-    /** The table that says which version of the schema is there. */
+    /** Names the table that says which version of the schema is there. */
     public String version() {
         return qualified("schema_version");
     }
 
-    /** The table of session locks, where the database has none of its own. */
+    /** Names the table of session locks, where the database has none of its own. */
     public String sessions() {
         return qualified("sessions");
     }

@@ -23,16 +23,16 @@ public interface Ticker {
     /** Returns the time of the wall clock, in milliseconds; that clock may step, and decides nothing. */
     long wallMillis();
 
-    /** Sleeps so long, or until the thread is unparked or interrupted. */
+    /** Sleeps this long, or until the thread is unparked or interrupted. */
     void park(long nanos);
 
-    /** Sleeps so long; false if the thread is interrupted: its interrupt flag stays set. */
+    /** Sleeps this long; false if the thread is interrupted: its interrupt flag stays set. */
     boolean sleep(long nanos);
 
     /** Returns a number from zero to below this one, by chance. */
     long random(long below);
 
-    /** Both clocks as they are now. */
+    /** Reads both clocks. */
     default Clocks clocks() {
         return new Clocks(now(), wallMillis());
     }

@@ -3,19 +3,23 @@ package io.bitjang.internal.work;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /** Code of the application's that one holder has left to be called: one after the other, in order, never two at a time. Thread-safe. */
 public final class Callbacks extends Locked {
 
     private final Deque<Runnable> line = new ArrayDeque<>();
+    private final Executor threads;
     private boolean running;
 
-    /** Makes an empty line for one holder. */
-    public Callbacks() {}
+    /** Makes an empty line for one holder, whose code runs on these threads. */
+    public Callbacks(Executor threads) {
+        this.threads = threads;
+    }
 
     /** Calls the code after all code that was added before. */
-    public void add(Workers workers, Runnable code) {
+    public void add(Runnable code) {
         boolean idle = locked(() -> {
             boolean wasIdle = !running;
             running = true;
@@ -23,7 +27,7 @@ public final class Callbacks extends Locked {
             return wasIdle;
         });
         if (idle) {
-            workers.callBack(this::callAll);
+            threads.execute(this::callAll);
         }
     }
 

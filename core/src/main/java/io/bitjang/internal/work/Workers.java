@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** The threads that work for an instance, and their clock. They are handed in: a test can decide what runs when. Thread-safe. */
 public interface Workers extends Executor {
 
-    /** The clock that alarms go by. */
+    /** Returns the clock that alarms go by. */
     Ticker ticker();
 
     /** Runs the task soon, on a thread that may wait for the database. Dropped when closed. */

@@ -57,8 +57,10 @@ class DialectsTest {
 
     @Test
     void sessions_without_auto_commit_at_serializable_read_as_of_read_committed() {
-        assertThat(Dialects.of("MySQL", "8.0.33", true).beforeTransaction()).contains("READ COMMITTED");
-        assertThat(Dialects.of("MariaDB", "11.4.5", true).beforeTransaction()).contains("READ COMMITTED");
+        assertThat(Dialects.of("MySQL", "8.0.33", true).beforeTransaction().orElseThrow())
+                .contains("READ COMMITTED");
+        assertThat(Dialects.of("MariaDB", "11.4.5", true).beforeTransaction().orElseThrow())
+                .contains("READ COMMITTED");
         assertThat(Dialects.of("MySQL", "8.0.33", false).beforeTransaction()).isEmpty();
         assertThat(Dialects.of("PostgreSQL", "18.1", true).beforeTransaction()).isEmpty();
     }

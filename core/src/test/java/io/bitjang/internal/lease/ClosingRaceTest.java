@@ -36,7 +36,7 @@ class ClosingRaceTest extends OnEngine {
         GrantKey key = new GrantKey(JOB, round, GrantKey.newSecret());
         return new LeaseHandle(
                 engine,
-                workers,
+                engine.instance.driver,
                 List.of(JOB),
                 key,
                 request(),

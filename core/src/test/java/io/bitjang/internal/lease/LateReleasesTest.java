@@ -17,6 +17,7 @@ import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.HandTicker;
 import io.bitjang.internal.time.Ticker;
+import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.ThreadWorkers;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockEvent.Kind;
@@ -24,6 +25,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -96,11 +98,11 @@ class LateReleasesTest extends OnH2 {
     }
 
     /** Rounds are run by the test alone. */
-    private record ByHand(Database database) implements Driver {
+    private record ByHand(Database database, WorkerDriver threads) implements Driver {
 
         @Override
         public <R extends @Nullable Object> R run(Plan<R> plan) {
-            return database.run(plan);
+            return plan.run(database);
         }
 
         @Override
@@ -109,6 +111,31 @@ class LateReleasesTest extends OnH2 {
         @Override
         public boolean start(String thread, Plan<?> plan) {
             return false;
+        }
+
+        @Override
+        public Ticker ticker() {
+            return threads.ticker();
+        }
+
+        @Override
+        public Alarm alarm(Runnable task) {
+            return threads.alarm(task);
+        }
+
+        @Override
+        public @Nullable Future<?> after(long nanos, Runnable task) {
+            return threads.after(nanos, task);
+        }
+
+        @Override
+        public void callBack(Runnable code) {
+            threads.callBack(code);
+        }
+
+        @Override
+        public void complete(Runnable task) {
+            threads.complete(task);
         }
 
         /** Returns how many statements it took. */
@@ -123,15 +150,16 @@ class LateReleasesTest extends OnH2 {
 
     private ByHand byHand() {
         DataSource source = seen.dataSource();
-        return new ByHand(new Database(source, Dialects.detect(source), ticker));
+        Workers workers = new ThreadWorkers(ticker);
+        closing(() -> workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+        Database database = new Database(source, Dialects.detect(source), ticker);
+        return new ByHand(database, new WorkerDriver(database, workers));
     }
 
     private LateReleases releases(ByHand driver) {
-        Workers workers = new ThreadWorkers(ticker);
-        closing(() -> workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         LockStore store =
                 new LockStore(driver.database.dialect(), new Tables(null, "bitjang_"), ticker, GrantKey::newSecret);
-        return new LateReleases(driver, store, workers, freed -> {});
+        return new LateReleases(driver, store, freed -> {});
     }
 
     private static void add(LateReleases late, int number) {

@@ -37,7 +37,7 @@ final class Mutants {
                     "a lease is counted from the answer",
                     "lease.Grants",
                     "long deadline = outcome.sentAt().ticks() + request",
-                    "long deadline = instance.ticker().now() + request"),
+                    "long deadline = instance.ticker.now() + request"),
             new Mutant(
                     "a renewal is counted from the answer",
                     "lease.Renewer",
@@ -55,14 +55,14 @@ final class Mutants {
                     "if (least.toNanos() > 0) {\n            confirmed(lease, sentAt, micros(lease, sentAt.ticks()));"),
             new Mutant(
                     "an attempt without an answer counts as granted",
-                    "lease.Attempts",
+                    "lease.Grants",
                     ".then(found -> found.granted() ? Plan.of(new Outcome(found, sentAt)) : again(e));",
                     ".then(found -> Plan.of(new Outcome(found.granted() ? found : new ClaimResult(claim.secret(), 1, false, false, false, null), sentAt)));"),
             new Mutant(
                     "a hand-over is counted from the answer",
                     "lease.Releases",
-                    "new Attempts.Outcome(answer, sentAt)",
-                    "new Attempts.Outcome(answer, instance.ticker().clocks())"),
+                    "new Grants.Outcome(answer, sentAt)",
+                    "new Grants.Outcome(answer, instance.ticker.clocks())"),
             new Mutant("a fence is used again", "lease.FenceReserve", "return ++fence;", "return fence;"),
             new Mutant(
                     "a loss is told twice",
@@ -92,7 +92,7 @@ final class Mutants {
             new Mutant(
                     "a lost lease wakes nobody",
                     "lease.LeaseEngine",
-                    "instance.workers().execute(() -> wake(lease.names()));",
+                    "instance.driver.start(Plan.DONE.last(done -> wake(lease.names())));",
                     ""),
             new Mutant(
                     "a late release wakes nobody",
@@ -112,12 +112,12 @@ final class Mutants {
                     "return \"it expired\";"),
             new Mutant(
                     "an attempt without an answer counts as refused",
-                    "lease.Attempts",
+                    "lease.Grants",
                     "case UNKNOWN ->\n                    resolve(names, claim, e)",
                     "case UNKNOWN -> tries > 0 ? refused(sentAt) : resolve(names, claim, e)"),
             new Mutant(
                     "an attempt that could not be found out about is not released later",
-                    "lease.Attempts",
+                    "lease.Grants",
                     "cause.addSuppressed(e);\n                    late.add(names, claim.secret(), claim.micros());",
                     "cause.addSuppressed(e);"),
             new Mutant(
@@ -138,7 +138,7 @@ final class Mutants {
             new Mutant(
                     "a loss is not told",
                     "lease.LeaseEngine",
-                    "telling.execute(() -> events.tell(\n                Kind.LOST, lease.names(), lease.fence(), lease.request().owner(), reason));",
+                    "telling.execute(() -> instance.tell(Kind.LOST, lease, reason));",
                     ""),
             new Mutant(
                     "a lease that was given back is lost later",
@@ -148,7 +148,7 @@ final class Mutants {
             new Mutant(
                     "the timer does not notice the end of a lease",
                     "lease.Renewer",
-                    "lease.expireIfDue(news -> toTell.add(workers, news));",
+                    "lease.expireIfDue(toTell::add);",
                     ""),
             new Mutant(
                     "a lost lease of several names leaves the others taken",
@@ -176,7 +176,7 @@ final class Mutants {
             new Mutant(
                     "those who wait are not told that the instance is closed",
                     "lease.LeaseEngine",
-                    "waiting.failAll(Lifetime.ending());",
+                    "waiting.failAll(Instance.ending());",
                     ""),
             new Mutant("closing gives nothing back", "lease.Releases", "late.drain(end);", ""),
             new Mutant(
@@ -266,7 +266,7 @@ final class Mutants {
             new Mutant(
                     "a lease begins while everything is being closed",
                     "lease.Grants",
-                    "if (!instance.lifetime().hasEnded()) {",
+                    "if (!instance.hasEnded()) {",
                     "if (true) {"),
             new Mutant(
                     "a holder believes what the renewal asked for, not what the table says",
@@ -295,7 +295,7 @@ final class Mutants {
                     "return lease != null;"),
             new Mutant(
                     "an attempt that was not found is not released later",
-                    "lease.Attempts",
+                    "lease.Grants",
                     "if (!found.granted()) {\n                        late.add(names, claim.secret(), claim.micros());",
                     "if (!found.granted()) {"),
             new Mutant(
@@ -318,7 +318,7 @@ final class Mutants {
                     "a lease that passes on is counted anew",
                     "lease.Grants",
                     "clocks(), from.deadline());",
-                    "clocks(), instance.ticker().now() + request.duration().toNanos());"),
+                    "clocks(), instance.ticker.now() + request.duration().toNanos());"),
             new Mutant(
                     "the table is told only once who has the lock",
                     "lease.PassingOn",

@@ -54,17 +54,17 @@ abstract class OnEngine extends OnH2 {
     }
 
     /** A grant of the database's, so long ago. */
-    Attempts.Outcome taken(LockName name, Request request, Duration ago) throws SQLException {
-        Attempts.Outcome outcome = engine.run(engine.grants.attempt(List.of(name), request, 0));
+    Grants.Outcome taken(LockName name, Request request, Duration ago) throws SQLException {
+        Grants.Outcome outcome = engine.run(engine.grants.attempt(List.of(name), request, 0));
         assertThat(outcome.answer().granted()).isTrue();
         set("expires_at = expires_at - " + Limits.micros(ago), name);
         return outcome;
     }
 
     /** A lease for it. */
-    LeaseHandle granted(LockName name, Request request, Attempts.Outcome outcome, Duration ago) {
+    LeaseHandle granted(LockName name, Request request, Grants.Outcome outcome, Duration ago) {
         return engine.run(
-                engine.grants.granted(List.of(name), request, new Attempts.Outcome(outcome.answer(), ago(ago))));
+                engine.grants.granted(List.of(name), request, new Grants.Outcome(outcome.answer(), ago(ago))));
     }
 
     static Clocks ago(Duration ago) {

@@ -27,7 +27,7 @@ class RenewalTest extends OnEngine {
 
     @Test
     void lease_is_renewed_for_its_whole_time_when_a_third_has_passed() throws Exception {
-        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        Grants.Outcome outcome = taken(JOB, request(), THIRD);
         Gate renewal = gate();
         seen.before(sql -> renewal.pass());
         LeaseHandle lease = granted(JOB, request(), outcome, THIRD);
@@ -56,7 +56,7 @@ class RenewalTest extends OnEngine {
     @Test
     void all_that_are_due_are_renewed_in_one_statement() throws Exception {
         int leases = 20;
-        List<Attempts.Outcome> outcomes = new ArrayList<>();
+        List<Grants.Outcome> outcomes = new ArrayList<>();
         for (int i = 0; i < leases; i++) {
             outcomes.add(engine.run(engine.grants.attempt(List.of(LockName.of("many" + i)), request(), 0)));
         }
@@ -66,7 +66,7 @@ class RenewalTest extends OnEngine {
             engine.run(engine.grants.granted(
                     List.of(LockName.of("many" + i)),
                     request(),
-                    new Attempts.Outcome(outcomes.get(i).answer(), sentAt)));
+                    new Grants.Outcome(outcomes.get(i).answer(), sentAt)));
         }
 
         eventually("all renewed", () -> told(Kind.RENEWED) >= leases);
@@ -78,7 +78,7 @@ class RenewalTest extends OnEngine {
 
     @Test
     void lease_whose_row_is_locked_is_at_risk_and_renewed_when_it_is_free() throws Exception {
-        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        Grants.Outcome outcome = taken(JOB, request(), THIRD);
         Connection blocker = locked(JOB);
         LeaseHandle lease = granted(JOB, request(), outcome, THIRD);
         untilTold(Kind.AT_RISK);
@@ -94,7 +94,7 @@ class RenewalTest extends OnEngine {
 
     @Test
     void locked_row_does_not_keep_others_from_their_renewal() throws Exception {
-        List<Attempts.Outcome> outcomes = new ArrayList<>();
+        List<Grants.Outcome> outcomes = new ArrayList<>();
         List<LockName> names = List.of(LockName.of("a"), LockName.of("b"), LockName.of("c"));
         for (LockName name : names) {
             outcomes.add(taken(name, request(), THIRD));
@@ -115,7 +115,7 @@ class RenewalTest extends OnEngine {
     @Test
     void renewal_without_an_answer_is_unknown_and_tried_again() throws Exception {
         AtomicInteger failures = new AtomicInteger();
-        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        Grants.Outcome outcome = taken(JOB, request(), THIRD);
         seen.before(sql -> {
             failures.incrementAndGet();
             throw new SQLException("No answer", "08006");
@@ -137,7 +137,7 @@ class RenewalTest extends OnEngine {
         Duration duration = Duration.ofSeconds(15);
         Request brief = Request.of("node", duration, null);
         AtomicInteger failures = new AtomicInteger();
-        Attempts.Outcome outcome = engine.run(engine.grants.attempt(List.of(JOB), brief, 0));
+        Grants.Outcome outcome = engine.run(engine.grants.attempt(List.of(JOB), brief, 0));
         set("expires_at = expires_at + 60000000", JOB);
         seen.before(sql -> {
             if (failures.incrementAndGet() <= 2) {
@@ -156,7 +156,7 @@ class RenewalTest extends OnEngine {
     void whatever_a_data_source_throws_renewals_go_on_with_pauses_and_the_lease_is_kept() throws Exception {
         Duration duration = Duration.ofSeconds(15);
         Request brief = Request.of("node", duration, null);
-        Attempts.Outcome outcome = engine.run(engine.grants.attempt(List.of(JOB), brief, 0));
+        Grants.Outcome outcome = engine.run(engine.grants.attempt(List.of(JOB), brief, 0));
         AtomicInteger asked = new AtomicInteger();
         seen.onOpen(() -> {
             asked.incrementAndGet();
@@ -177,7 +177,7 @@ class RenewalTest extends OnEngine {
 
     @Test
     void lease_that_another_has_taken_is_told_lost_with_the_reason() throws Exception {
-        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        Grants.Outcome outcome = taken(JOB, request(), THIRD);
         expire(JOB);
         other.lease(JOB).acquire(Wait.none());
         CountDownLatch called = new CountDownLatch(1);
@@ -196,7 +196,7 @@ class RenewalTest extends OnEngine {
 
     @Test
     void lease_that_ran_out_in_the_database_is_lost_and_not_renewed() throws Exception {
-        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        Grants.Outcome outcome = taken(JOB, request(), THIRD);
         expire(JOB);
         LeaseHandle lease = granted(JOB, request(), outcome, THIRD);
 
@@ -209,7 +209,7 @@ class RenewalTest extends OnEngine {
 
     @Test
     void deadline_is_told_while_the_database_hangs_and_the_late_answer_revives_nothing() throws Exception {
-        Attempts.Outcome outcome = taken(JOB, request(), THIRD);
+        Grants.Outcome outcome = taken(JOB, request(), THIRD);
         Gate gate = gate();
         seen.before(sql -> gate.pass());
         // the renewal must begin before they are over
@@ -233,7 +233,7 @@ class RenewalTest extends OnEngine {
     @Test
     void maximum_hold_ends_it_and_says_why() throws Exception {
         Request most = request().lasting(Duration.ofMillis(100)).heldAtMost(Duration.ofMillis(100));
-        Attempts.Outcome outcome = taken(JOB, most, Duration.ZERO);
+        Grants.Outcome outcome = taken(JOB, most, Duration.ZERO);
         // in the database it is not over, however slow the machine is
         set("expires_at = expires_at + 60000000", JOB);
         LeaseHandle lease = granted(JOB, most, outcome, Duration.ZERO);

@@ -40,7 +40,7 @@ final class SimOwners {
                 .ended((outcome, failure) -> attempted(process, outcome, failure)));
     }
 
-    private void attempted(SimProcess process, Attempts.@Nullable Outcome outcome, @Nullable Throwable failure) {
+    private void attempted(SimProcess process, Grants.@Nullable Outcome outcome, @Nullable Throwable failure) {
         if (outcome == null || !outcome.answer().granted()) {
             // whoever was told that nothing is known takes it again at once
             again(process, failure != null ? 2 : 20);

@@ -9,6 +9,7 @@ import io.bitjang.internal.sql.SimFailures;
 import io.bitjang.internal.sql.SimTable;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
+import io.bitjang.internal.work.Alarm;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.Workers;
 import io.bitjang.spi.LockListener;
@@ -53,7 +54,7 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
         this.store = world.table.store(ticker, () -> "p" + number + "-" + ++secrets);
         SimWakeUps[] sources = new SimWakeUps[1];
         this.engine = new LeaseEngine(
-                new Instance(this, store, this, new Events(List.of(listener)), new Lifetime()),
+                new Instance(this, store, new Events(List.of(listener))),
                 store.guard(SimWorld.NO_DATABASE),
                 new Settings("node-" + number, world.kind.lease(), world.kind.lease(), false, false),
                 sleepers -> sources[0] = new SimWakeUps(this, sleepers));
@@ -160,6 +161,11 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
     public void close(Deadline end) {}
 
     // driver
+
+    @Override
+    public Alarm alarm(Runnable task) {
+        return new Alarm(this, task);
+    }
 
     @Override
     @SuppressWarnings("NullAway") // nobody looks at what comes of it

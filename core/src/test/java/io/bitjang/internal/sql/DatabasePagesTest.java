@@ -63,13 +63,12 @@ class DatabasePagesTest {
         SessionStatements sessions = new SessionStatements(dialect.sessions(tables.sessions()));
         Map<String, Sql> sent = new LinkedHashMap<>();
         sent.put("take", sql.take);
-        if (sql.upsert.text().isEmpty()) {
+        if (sql.upsert.isEmpty()) {
             sent.put("read", sql.read);
             sent.put("reenter", sql.reenter);
-            sent.put("insertGranted", sql.insertGranted);
-        } else {
-            sent.put("upsert", sql.upsert);
         }
+        sql.insertGranted.ifPresent(insert -> sent.put("insertGranted", insert));
+        sql.upsert.ifPresent(upsert -> sent.put("upsert", upsert));
         sent.put("release", sql.release);
         sent.put("handOver", sql.handOver);
         sent.put("renewListed", sql.renewListed);

@@ -4,6 +4,8 @@ package io.bitjang.internal.sql;
 import io.bitjang.LockName;
 import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.dialect.Dialects;
+import io.bitjang.internal.sql.Database.Statements;
+import io.bitjang.internal.time.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -35,12 +37,14 @@ final class RealTable implements AutoCloseable {
     private final List<Connection> connections = new ArrayList<>();
     private final List<ExecutorService> threads = new ArrayList<>();
     private final LockSql sql;
+    private final Database database;
     final Dialect dialect;
 
     RealTable(DataSource source, Tables tables) throws SQLException {
         this.tables = tables;
         this.dialect = Dialects.detect(source);
         this.sql = new LockSql(dialect, tables);
+        this.database = new Database(source, dialect, Ticker.SYSTEM);
         for (int i = 0; i <= CONNECTIONS; i++) {
             Connection connection = source.getConnection();
             connections.add(connection);
@@ -88,7 +92,7 @@ final class RealTable implements AutoCloseable {
         return switch (dialect.id()) {
             case "postgresql" -> observed("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted");
             case "mysql", "mariadb" ->
-                new Statements(observer(), dialect)
+                database.new Statements(observer())
                         .query(
                                 new Sql("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'", List.of()),
                                 Params.none(),
@@ -110,7 +114,7 @@ final class RealTable implements AutoCloseable {
      */
     Future<Object> begin(int on, TableOp op, boolean patient) {
         return threads.get(on).submit(() -> {
-            Statements statements = new Statements(connections.get(on), dialect);
+            Statements statements = database.new Statements(connections.get(on));
             Sql statement = op.sql().apply(sql);
             Sql bounded = new Sql(
                     BOUND.matcher(statement.text()).replaceAll(patient ? "30000" : "1"), statement.parameters());
@@ -149,7 +153,7 @@ final class RealTable implements AutoCloseable {
     }
 
     private long observed(String query) throws SQLException {
-        return new Statements(observer(), dialect)
+        return database.new Statements(observer())
                 .query(new Sql(query, List.of()), Params.none(), row -> row.getLong(1))
                 .get(0);
     }

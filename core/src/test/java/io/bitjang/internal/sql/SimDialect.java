@@ -7,6 +7,7 @@ import io.bitjang.internal.dialect.SessionDialect;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -68,8 +69,8 @@ public record SimDialect(SimTable.Server server) implements Dialect {
     }
 
     @Override
-    public String upsert(String table, String columns) {
-        return server == SimTable.Server.READS_FIRST ? "" : "upsert";
+    public Optional<String> upsert(String table, String columns) {
+        return server == SimTable.Server.READS_FIRST ? Optional.empty() : Optional.of("upsert");
     }
 
     @Override
@@ -88,8 +89,8 @@ public record SimDialect(SimTable.Server server) implements Dialect {
     }
 
     @Override
-    public String insertGranted(String table) {
-        return "insert granted";
+    public Optional<String> insertGranted(String table) {
+        return Optional.of("insert granted");
     }
 
     @Override

@@ -41,8 +41,8 @@ public final class SimTable extends SimGroups {
     /** Learns the statements of a language. */
     private void know(LockSql sql) {
         statements.put(sql.take, this::take);
-        statements.put(sql.upsert, this::upsert);
-        statements.put(sql.insertGranted, this::insertGranted);
+        sql.upsert.ifPresent(upsert -> statements.put(upsert, this::upsert));
+        sql.insertGranted.ifPresent(insert -> statements.put(insert, this::insertGranted));
         statements.put(sql.reenter, this::reenter);
         statements.put(
                 sql.handOver, (tx, p) -> give(tx, p, row -> Objects.equals(row.lockId, p.values.get("from")), false));

@@ -78,7 +78,8 @@ class StatementRulesTest {
                 all.put(field.getName(), (Sql) field.get(sql));
             }
         }
-        all.values().removeIf(statement -> statement.text().isEmpty());
+        sql.upsert.ifPresent(upsert -> all.put("upsert", upsert));
+        sql.insertGranted.ifPresent(insert -> all.put("insertGranted", insert));
         all.put("takeAll", sql.takeAll(2));
         all.put("raiseFences", sql.raiseFences());
         return all;

@@ -139,10 +139,10 @@ record TableOp(String what, Place place, Function<LockSql, Sql> sql, Function<Si
                             op(
                                     "upsert" + taken + " again " + again,
                                     Place.ALONE,
-                                    sql -> sql.upsert,
+                                    sql -> sql.upsert.orElseThrow(),
                                     this::claim,
                                     Kind.UPSERTED),
-                            number("insert granted" + taken, sql -> sql.insertGranted, this::claim),
+                            number("insert granted" + taken, sql -> sql.insertGranted.orElseThrow(), this::claim),
                             number("reenter" + taken, sql -> sql.reenter, s -> claim(s).set("again", owner)),
                             number("hand over" + taken, sql -> sql.handOver, s -> claim(s).set("from", held(s))),
                             number("take over" + taken, sql -> sql.takeOver, s -> claim(s).set("seen", fence(s))),

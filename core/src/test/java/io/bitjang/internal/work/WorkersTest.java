@@ -97,7 +97,7 @@ class WorkersTest {
     void callbacks_of_one_holder_run_in_order_and_never_two_at_a_time() throws Exception {
         // idle threads end: as many as it takes
         allowed.set(1_000);
-        Callbacks callbacks = new Callbacks();
+        Callbacks callbacks = new Callbacks(workers::callBack);
         AtomicInteger at = new AtomicInteger();
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger wrong = new AtomicInteger();
@@ -105,7 +105,7 @@ class WorkersTest {
 
         for (int i = 0; i < 200; i++) {
             int mine = i;
-            callbacks.add(workers, () -> {
+            callbacks.add(() -> {
                 wrong.addAndGet(inside.getAndIncrement() == 0 && at.getAndIncrement() == mine ? 0 : 1);
                 inside.decrementAndGet();
                 done.countDown();
