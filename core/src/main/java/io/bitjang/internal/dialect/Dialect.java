@@ -29,6 +29,9 @@ public interface Dialect {
     /** The fact which isolation level the driver believes in, as a number of JDBC's. */
     String DRIVERS_ISOLATION = "driver: isolation";
 
+    /** The fact with which settings the driver connects: its address. */
+    String DRIVERS_ADDRESS = "driver: address";
+
     /**
      * Lists the questions that are asked on one connection when an instance is made, in this order; each answers with rows of a
      * name and a value. A question mark stands for {@link #SAMPLE}.
@@ -38,6 +41,12 @@ public interface Dialect {
     /** Says why locks can't be trusted here, and what works instead; null if they can, as far as is known by now. */
     @Nullable
     String unfit(Map<String, String> facts);
+
+    /** Says why locks can't be trusted with the settings of this connection's driver; null if they can. */
+    default @Nullable String unfit(Connection connection) throws SQLException {
+        return unfit(
+                Map.of(DRIVERS_ADDRESS, String.valueOf(connection.getMetaData().getURL())));
+    }
 
     /** Says what works only with care, for the log; null if there is nothing to say. */
     default @Nullable String notice(Connection connection, Map<String, String> facts) throws SQLException {

@@ -38,6 +38,7 @@ public final class Dialects {
             Dialect dialect = of(product, version, false); // an unknown one is asked no more
             boolean autoCommit = connection.getAutoCommit();
             Map<String, String> facts = new HashMap<>();
+            facts.put(Dialect.DRIVERS_ADDRESS, String.valueOf(data.getURL()));
             facts.put(Dialect.DRIVERS_AUTO_COMMIT, autoCommit ? "ON" : "OFF");
             boolean serializable = connection.getTransactionIsolation() == Connection.TRANSACTION_SERIALIZABLE;
             facts.put(Dialect.DRIVERS_ISOLATION, String.valueOf(connection.getTransactionIsolation()));

@@ -52,6 +52,11 @@ abstract class MySqlFamily implements Dialect {
 
     @Override
     public @Nullable String unfit(Map<String, String> facts) {
+        // MariaDB's driver tells all its settings in the address, wherever they come from
+        if (facts.getOrDefault(DRIVERS_ADDRESS, "").contains("transactionReplay=true")) {
+            return "the driver repeats a transaction by itself when its connection breaks (transactionReplay), and nobody looks"
+                    + " whether the lock was still held. Set transactionReplay to false in the JDBC address";
+        }
         if (isOn(facts, "wsrep_on")) {
             return "this server is a member of a Galera cluster, where a row lock holds on one member only."
                     + " Use a server without Galera; its replicas may be as many as you like";

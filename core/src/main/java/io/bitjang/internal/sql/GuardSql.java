@@ -39,6 +39,12 @@ public final class GuardSql {
                 throw new IllegalStateException("A guard needs a transaction: this connection is in auto-commit mode. "
                         + "Call setAutoCommit(false), or begin a transaction, before the change and the guard.");
             }
+            @Nullable String unfit = database.dialect().unfit(connection);
+            if (unfit != null) {
+                throw refuse(
+                        connection,
+                        new IllegalStateException("No guard holds here, the transaction was rolled back: " + unfit));
+            }
             OptionalInt unproven = database.dialect().isolationOfManySnapshots();
             // asked only where it matters: elsewhere asking may cost a round trip
             if (unproven.isPresent() && unproven.getAsInt() == connection.getTransactionIsolation()) {

@@ -26,6 +26,7 @@ public final class SessionStore {
     private final DataSource business;
     private final DataSource dataSource;
     private final Tables tables;
+    private final Dialect dialect;
     private final SessionStatements sql;
 
     /** The name space of the locks, the same for all who use these tables. */
@@ -46,6 +47,7 @@ public final class SessionStore {
         this.business = business;
         this.dataSource = dataSource;
         this.tables = tables;
+        this.dialect = dialect;
         this.sql = new SessionStatements(dialect.sessions(tables.sessions()));
     }
 
@@ -151,6 +153,7 @@ public final class SessionStore {
                         "A transaction above READ COMMITTED would not see what was committed while" + " it waited for "
                                 + name + ". Take the lock before it begins, with acquire(Wait)");
             }
+            refuse(dialect.unfit(connection));
             if (!callersFit) {
                 requireFit(connection);
                 callersFit = true;

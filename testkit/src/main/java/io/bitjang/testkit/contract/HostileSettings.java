@@ -230,9 +230,13 @@ final class HostileSettings implements ArgumentsProvider {
 
     private static List<HostileSetting> otherDriver(TestDatabase database) {
         String url = "jdbc:mysql://" + database.address() + ":" + database.port() + "/bitjang?sslMode=DISABLED";
+        String failover = database.jdbcUrl().replace("jdbc:mariadb:", "jdbc:mariadb:sequential:");
         return List.of(
                 address("MySQL's driver", url),
-                address("MySQL's driver, useAffectedRows", url + "&useAffectedRows=true&useServerPrepStmts=true"));
+                address("MySQL's driver, useAffectedRows", url + "&useAffectedRows=true&useServerPrepStmts=true"),
+                address("the driver's failover", failover),
+                address("the driver's failover, transactionReplay", failover + "&transactionReplay=true")
+                        .refused("transactionReplay"));
     }
 
     /** Gone with its last connection. */
