@@ -71,8 +71,8 @@ public interface Lease extends AutoCloseable {
      * transaction is rolled back and this throws.
      *
      * <p>A rollback to a savepoint that is older than the guard, an implicit commit (a change of the schema on MySQL, MariaDB and H2)
-     * and a deadlock whose victim goes on (MySQL, MariaDB) end the guard early. If your transaction may do one of them, call this
-     * once more just before the commit: it refuses if another got the lock in between.
+     * and a deadlock whose victim goes on (MySQL, MariaDB and H2) end the guard early. If your transaction may do one of them, call
+     * this once more just before the commit: it refuses if another got the lock in between.
      *
      * @param connection in a transaction of the caller's (auto-commit off); none of its settings is changed
      * @throws NoLockException if a lock was lost: the transaction was rolled back

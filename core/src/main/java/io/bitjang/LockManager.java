@@ -63,8 +63,8 @@ public interface LockManager {
      *
      * <p>Three things end the guard before the transaction ends: a rollback to a savepoint that is older than the guard, a statement
      * that commits implicitly (a change of the schema on MySQL, MariaDB and H2), and a deadlock whose victim goes on (MySQL,
-     * MariaDB). If your transaction may do one of them, call this once more just before the commit. That is sound: a lock id never
-     * returns, so if another got the lock in between, the second call refuses.
+     * MariaDB and H2). If your transaction may do one of them, call this once more just before the commit. That is sound: a lock id
+     * never returns, so if another got the lock in between, the second call refuses.
      *
      * @param connection in a transaction of the caller's (auto-commit off); none of its settings is changed
      * @throws NoLockException if another has the lock or it was released: the transaction was rolled back

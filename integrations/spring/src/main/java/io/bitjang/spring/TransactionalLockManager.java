@@ -42,8 +42,8 @@ import org.springframework.transaction.TransactionSystemException;
  * nested transaction (a savepoint) too: the lock is gone, so the outer transaction ends with it. A lock that was released in a
  * nested transaction which then rolls back is held again.
  *
- * <p>A rollback to a savepoint, a change of the schema (on MySQL, MariaDB and H2) and a deadlock (on MySQL and MariaDB) may end a
- * guard before the commit. So each is repeated just before it. Release last: what is done in this way after {@code releaseLock}, in
+ * <p>A rollback to a savepoint, a change of the schema and a deadlock (both on MySQL, MariaDB and H2) may end a guard before
+ * the commit. So each is repeated just before it. Release last: what is done in this way after {@code releaseLock}, in
  * SQL of the application's own, ends the guard unnoticed.
  *
  * <p>Exceptions are those of {@link LockManager}, not Spring's. Thread-safe.
