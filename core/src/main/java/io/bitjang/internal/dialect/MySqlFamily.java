@@ -42,7 +42,7 @@ abstract class MySqlFamily implements Dialect {
         return List.of(
                 "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', 'wsrep_on', 'read_only',"
                         + " 'innodb_read_only', 'group_replication_group_name', 'group_replication_single_primary_mode',"
-                        + " 'log_bin', 'binlog_format')",
+                        + " 'log_bin', 'binlog_format', 'innodb_flush_log_at_trx_commit')",
                 "SELECT 'sample', HEX(CONVERT(? USING utf8mb4))",
                 "SELECT 'echo', CONVERT(? USING utf8mb4)",
                 "SELECT 'moved', ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 5",
@@ -68,6 +68,9 @@ abstract class MySqlFamily implements Dialect {
         }
         if (isOn(facts, "read_only") || isOn(facts, "innodb_read_only")) {
             return "this server is read-only, as a replica or a secondary is. Lead the data source to the primary";
+        }
+        if ("0".equals(facts.get("innodb_flush_log_at_trx_commit"))) {
+            return "innodb_flush_log_at_trx_commit is 0, so a server that crashes forgets whom it has granted a lock. Set it to 1";
         }
         if (isOn(facts, "tx_read_only") || isOn(facts, "transaction_read_only")) {
             return "the session is read-only (transaction_read_only). Give the locks a data source that may write";

@@ -54,6 +54,18 @@ class UnfitServersTest extends OnLocks {
     }
 
     @Test
+    void server_that_forgets_its_latest_commits_in_a_crash_is_refused_at_start() {
+        database.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 0");
+        AutoCloseable back = () -> database.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+        closing(back);
+
+        assertThatThrownBy(() -> builder().build())
+                .isInstanceOf(LockingFailException.class)
+                .hasMessageContaining("innodb_flush_log_at_trx_commit")
+                .hasMessageContaining("Set it to 1");
+    }
+
+    @Test
     void session_locks_are_refused_on_a_read_only_replica() {
         database.execute("SET GLOBAL read_only = ON");
         AutoCloseable off = () -> database.execute("SET GLOBAL read_only = OFF");
