@@ -44,8 +44,7 @@ public interface Dialect {
 
     /** Says why locks can't be trusted with the settings of this connection's driver; null if they can. */
     default @Nullable String unfit(Connection connection) throws SQLException {
-        return unfit(
-                Map.of(DRIVERS_ADDRESS, String.valueOf(connection.getMetaData().getURL())));
+        return null;
     }
 
     /** Says what works only with care, for the log; null if there is nothing to say. */

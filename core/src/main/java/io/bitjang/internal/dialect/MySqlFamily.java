@@ -2,6 +2,8 @@
 package io.bitjang.internal.dialect;
 
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +50,12 @@ abstract class MySqlFamily implements Dialect {
                 "SELECT 'moved', ABS(TIMESTAMPDIFF(SECOND, NOW(), SYSDATE())) > 5",
                 "SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_read_only', 'transaction_read_only', 'autocommit',"
                         + " 'completion_type', 'tx_isolation', 'transaction_isolation')");
+    }
+
+    @Override
+    public @Nullable String unfit(Connection connection) throws SQLException {
+        return unfit(
+                Map.of(DRIVERS_ADDRESS, String.valueOf(connection.getMetaData().getURL())));
     }
 
     @Override
