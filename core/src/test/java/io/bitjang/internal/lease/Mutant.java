@@ -31,7 +31,8 @@ record Mutant(String what, String type, String snippet, String instead) {
         return new Loader(compiled(folder)).loadClass(original.getName());
     }
 
-    private String source() throws IOException {
+    /** Returns the changed source; fails if the snippet has rotted. */
+    String source() throws IOException {
         Path path = Path.of("src/main/java", (OURS + type).replace('.', '/') + ".java");
         String text = Files.readString(path);
         int at = text.indexOf(snippet);

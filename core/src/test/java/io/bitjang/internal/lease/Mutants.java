@@ -352,8 +352,8 @@ final class Mutants {
             new Mutant(
                     "a late release is done when the row is locked",
                     "lease.LateReleases",
-                    "return row != null && row.isOf(entry.secret);",
-                    "return false;"),
+                    ".noneMatch(row -> row.isOf(entry.secret))",
+                    ".noneMatch(row -> false)"),
             new Mutant(
                     "what became of an attempt is read without a write",
                     "sql.LockStore",
