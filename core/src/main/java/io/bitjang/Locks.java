@@ -317,26 +317,16 @@ public final class Locks implements AutoCloseable {
                 case NONE -> {}
             }
             Workers workers = new ThreadWorkers(Ticker.SYSTEM);
-            Workers sessionWorkers =
-                    new ThreadWorkers(Ticker.SYSTEM); // a session that hangs must not keep a lease from its renewal
+            // a session that hangs must not keep a lease from its renewal
+            Workers sessionWorkers = new ThreadWorkers(Ticker.SYSTEM);
             Events events = new Events(listeners);
             SessionStore sessions =
                     new SessionStore(Ticker.SYSTEM, dataSource, sessionDataSource, database.dialect(), tables);
-            return new Locks(
-                    LeaseEngine.over(
-                            database,
-                            tables,
-                            sessions,
-                            new Settings(owner, lease, offline, audit, notifications),
-                            workers,
-                            events),
-                    new SessionEngine(
-                            sessions,
-                            new SessionSettings(owner, sessionWaiters, maxSessionLocks),
-                            sessionWorkers,
-                            events),
-                    List.of(workers, sessionWorkers),
-                    closeTimeout);
+            Settings settings = new Settings(owner, lease, offline, audit, notifications);
+            LeaseEngine leases = LeaseEngine.over(database, tables, sessions, settings, workers, events);
+            SessionSettings ofSessions = new SessionSettings(owner, sessionWaiters, maxSessionLocks);
+            SessionEngine sessionEngine = new SessionEngine(sessions, ofSessions, sessionWorkers, events);
+            return new Locks(leases, sessionEngine, List.of(workers, sessionWorkers), closeTimeout);
         }
     }
 }

@@ -54,22 +54,14 @@ final class Grants {
     private final HeldRow heldRow;
     private final Renewer renewer;
     private final LateReleases late;
-    private final boolean audited;
 
-    Grants(
-            Instance instance,
-            LeaseHandle.Keeper keeper,
-            HeldRow heldRow,
-            Renewer renewer,
-            LateReleases late,
-            boolean audited) {
+    Grants(Instance instance, LeaseHandle.Keeper keeper, HeldRow heldRow, Renewer renewer, LateReleases late) {
         this.instance = instance;
         this.keeper = keeper;
         this.store = instance.store;
         this.heldRow = heldRow;
         this.renewer = renewer;
         this.late = late;
-        this.audited = audited;
     }
 
     /** Tries once to take the locks, tells the listeners and writes the audit trail. */
@@ -218,7 +210,7 @@ final class Grants {
             boolean over = those.contains(name);
             instance.events.tell(
                     over ? Kind.TAKEN_OVER : Kind.ACQUIRED, List.of(name), answer.fence(), request.owner(), null);
-            return over && audited ? audit(name, answer.fence(), null) : Plan.of(true);
+            return over && instance.settings.audit() ? audit(name, answer.fence(), null) : Plan.of(true);
         }));
     }
 
@@ -288,7 +280,7 @@ final class Grants {
     }
 
     private LeaseHandle lease(List<LockName> names, GrantKey key, Request request, Clocks acquired, long deadline) {
-        return new LeaseHandle(keeper, instance.driver, names, key, request, acquired, deadline);
+        return new LeaseHandle(keeper, instance.driver, names, key, request, new LeaseState(acquired, deadline));
     }
 
     /** Begins a lease, unless the instance is closed meanwhile: whoever closes it may have looked before the lease was there. */

@@ -23,14 +23,18 @@ final class Instance {
     /** Tells the listeners. */
     final Events events;
 
+    /** Says how the instance was configured. */
+    final Settings settings;
+
     final Ticker ticker;
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    Instance(Driver driver, LockStore store, Events events) {
+    Instance(Driver driver, LockStore store, Events events, Settings settings) {
         this.driver = driver;
         this.store = store;
         this.events = events;
+        this.settings = settings;
         this.ticker = driver.ticker();
     }
 

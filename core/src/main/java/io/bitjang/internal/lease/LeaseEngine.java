@@ -40,7 +40,6 @@ import org.jspecify.annotations.Nullable;
 public final class LeaseEngine implements LeaseHandle.Keeper {
 
     final Instance instance;
-    private final Settings settings;
     final GuardSql guard;
     final HeldRow heldRow;
     final Grants grants;
@@ -60,8 +59,8 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
             Workers workers,
             Events events) {
         LockStore store = new LockStore(database.dialect(), tables, workers.ticker(), GrantKey::newSecret);
-        Instance instance = new Instance(new WorkerDriver(database, workers), store, events);
-        return new LeaseEngine(instance, store.guard(database), settings, sleepers -> {
+        Instance instance = new Instance(new WorkerDriver(database, workers), store, events, settings);
+        return new LeaseEngine(instance, store.guard(database), sleepers -> {
             if (!settings.notifications()) {
                 return WakeUps.NONE;
             }
@@ -74,14 +73,13 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     }
 
     /** Makes an engine of these parts, whose waiters are woken by this source. */
-    LeaseEngine(Instance instance, GuardSql guard, Settings settings, Function<WakeUps.Sleepers, WakeUps> source) {
+    LeaseEngine(Instance instance, GuardSql guard, Function<WakeUps.Sleepers, WakeUps> source) {
         this.instance = instance;
-        this.settings = settings;
         this.guard = guard;
         this.late = new LateReleases(instance.driver, instance.store, this::wake);
         this.heldRow = new HeldRow(instance.ticker, instance.store);
         this.renewer = new Renewer(instance, heldRow, held);
-        this.grants = new Grants(instance, this, heldRow, renewer, late, settings.audit());
+        this.grants = new Grants(instance, this, heldRow, renewer, late);
         PassingOn passingOn = new PassingOn(instance);
         this.waiting = new WaitQueues(instance, held, grants, passingOn, source);
         this.withoutThread = new WaitsWithoutThread(instance, grants, waiting);
@@ -94,7 +92,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
 
     /** Returns how this instance was configured. */
     public Settings settings() {
-        return settings;
+        return instance.settings;
     }
 
     @Override

@@ -64,22 +64,15 @@ final class LeaseHandle implements Lease {
     private volatile @Nullable Thread holder;
     private volatile boolean unwanted;
 
-    LeaseHandle(
-            Keeper keeper,
-            Driver driver,
-            List<LockName> names,
-            GrantKey key,
-            Request request,
-            Clocks acquired,
-            long deadline) {
+    LeaseHandle(Keeper keeper, Driver driver, List<LockName> names, GrantKey key, Request request, LeaseState state) {
         this.keeper = keeper;
         this.ticker = driver.ticker();
         this.toCall = new Callbacks(driver::callBack);
         this.names = names;
         this.key = key;
         this.request = request;
-        this.acquiredAt = acquired.ticks();
-        this.state = new LeaseState(acquired, deadline);
+        this.acquiredAt = state.confirmedAt().ticks();
+        this.state = state;
     }
 
     @Override

@@ -18,6 +18,7 @@ import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -106,19 +107,13 @@ final class Releases {
         return heldRow.repeatable(
                         key.name(),
                         "could not be released",
-                        heldRow.attempt(
-                                        key,
-                                        true,
-                                        ONE_SECOND,
-                                        Plan.later(() ->
-                                                store.release(key.name(), key.secret(), waiting.waitFor(key.name()))))
-                                .ifFailed(e -> {
-                                    if (e.meaning() == Meaning.UNKNOWN) {
-                                        unknown.set(true);
-                                        noAnswer.run();
-                                    }
-                                    return Plan.failed(e);
-                                }))
+                        free(key, ONE_SECOND).ifFailed(e -> {
+                            if (e.meaning() == Meaning.UNKNOWN) {
+                                unknown.set(true);
+                                noAnswer.run();
+                            }
+                            return Plan.failed(e);
+                        }))
                 .last(result -> {
                     // after an answer that never came, "gone" is what was wanted
                     if (result.gone() != null && !unknown.get()) {
@@ -130,6 +125,13 @@ final class Releases {
                     instance.events.tell(Kind.RELEASED, List.of(key.name()), key.fence(), owner, null);
                     waiting.freed(List.of(key.name()), ClaimResult.wanted(result.answer()));
                 });
+    }
+
+    /** Frees a lock, waiting this long while its row is locked. */
+    private Plan<HeldRow.Result> free(GrantKey key, Duration patience) {
+        Plan<OptionalLong> release =
+                Plan.later(() -> store.release(key.name(), key.secret(), waiting.waitFor(key.name())));
+        return heldRow.attempt(key, true, patience, release);
     }
 
     /** Lets a lease that must stay taken for a while expire at the right time, under an id that nobody has. */
@@ -232,16 +234,10 @@ final class Releases {
         List<String> gone = new ArrayList<>();
         return Plan.all(
                         lease.names(),
-                        name -> heldRow.attempt(
-                                        lease.key(name),
-                                        true,
-                                        PATIENCE,
-                                        Plan.later(() ->
-                                                store.release(name, lease.key().secret(), waiting.waitFor(name))))
-                                .map(result -> {
-                                    othersWait.compareAndSet(false, ClaimResult.wanted(result.answer()));
-                                    return result.gone() != null ? gone.add(result.gone()) : ended(lease, name, result);
-                                }))
+                        name -> free(lease.key(name), PATIENCE).map(result -> {
+                            othersWait.compareAndSet(false, ClaimResult.wanted(result.answer()));
+                            return result.gone() != null ? gone.add(result.gone()) : ended(lease, name, result);
+                        }))
                 .otherwise(e -> gone.size() > freed ? Plan.of(true) : null)
                 .map(all -> {
                     if (gone.size() > freed) {

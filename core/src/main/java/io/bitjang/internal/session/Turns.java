@@ -202,9 +202,7 @@ final class Turns extends Locked {
             if (grant.link().isDead()) {
                 return null;
             }
-            Turn turn = turn(name);
-            turn.run = 0;
-            turn.runBegan = workers.ticker().now();
+            Turn turn = begun(name);
             return holder(turn, new Holding(workers, release, name, grant, Thread.currentThread()));
         });
     }
@@ -216,9 +214,7 @@ final class Turns extends Locked {
     @Nullable
     Holding granted(LockName name, Grant grant) {
         return locked(() -> {
-            Turn turn = turn(name);
-            turn.run = 0;
-            turn.runBegan = workers.ticker().now();
+            Turn turn = begun(name);
             return next(name, turn, grant);
         });
     }
@@ -291,6 +287,14 @@ final class Turns extends Locked {
     /** Tells whether anything is held on a session. */
     boolean any(SessionLink link) {
         return locked(() -> carried.containsKey(link));
+    }
+
+    /** Begins to count how long a lock passes on in this process. */
+    private Turn begun(LockName name) {
+        Turn turn = turn(name);
+        turn.run = 0;
+        turn.runBegan = workers.ticker().now();
+        return turn;
     }
 
     private Turn turn(LockName name) {

@@ -61,8 +61,8 @@ public final class SessionLink {
         ask(sql.session, Params.none(), true);
     }
 
-    /** Does work on the connection that is neither a lock nor a release. */
-    <T> T on(Work<T> work) {
+    /** Does work on the connection: one statement or transaction at a time. */
+    <T extends @Nullable Object> T on(Work<T> work) {
         turn.lock();
         try {
             busySince = ticker.now();
@@ -90,7 +90,7 @@ public final class SessionLink {
     }
 
     /** Work on the connection. */
-    interface Work<T> {
+    interface Work<T extends @Nullable Object> {
         T with(Connection connection) throws SQLException;
     }
 
@@ -310,14 +310,11 @@ public final class SessionLink {
 
     /** Asks the session, and returns the answer: null for a null, 0 for no row. */
     private @Nullable Long ask(Sql statement, Params params, boolean first) {
-        turn.lock();
-        try {
+        return on(open -> {
             if (isDead()) {
                 throw new SQLNonTransientConnectionException("This session has ended", "08003");
             }
-            busySince = ticker.now();
-            busy = true;
-            PreparedStatement ready = params.bind(connection, prepare(statement), statement.parameters());
+            PreparedStatement ready = params.bind(open, prepare(statement), statement.parameters());
             waiting = statement == sql.await ? ready : null;
             try (ResultSet row = ready.executeQuery()) {
                 waiting = null;
@@ -334,15 +331,11 @@ public final class SessionLink {
                             "The session " + session + " was replaced by " + ranIn + ": its locks are gone", "08006");
                 }
                 return none ? null : answer;
+            } finally {
+                waiting = null;
+                lastUsed = ticker.now();
             }
-        } catch (Throwable e) {
-            throw failure(e);
-        } finally {
-            waiting = null;
-            busy = false;
-            lastUsed = ticker.now();
-            turn.unlock();
-        }
+        });
     }
 
     private PreparedStatement prepare(Sql statement) throws SQLException {

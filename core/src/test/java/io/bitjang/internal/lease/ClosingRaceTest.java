@@ -40,8 +40,7 @@ class ClosingRaceTest extends OnEngine {
                 List.of(JOB),
                 key,
                 request(),
-                Ticker.SYSTEM.clocks(),
-                Ticker.SYSTEM.clocks().ticks() + LONG.toNanos());
+                new LeaseState(Ticker.SYSTEM.clocks(), Ticker.SYSTEM.clocks().ticks() + LONG.toNanos()));
     }
 
     @Test

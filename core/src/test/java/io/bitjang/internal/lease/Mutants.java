@@ -82,8 +82,8 @@ final class Mutants {
             new Mutant(
                     "a lock is released by name",
                     "lease.Releases",
-                    "store.release(name, lease.key().secret(), waiting.waitFor(name))))",
-                    "store.read(name).then(row -> store.release(name, row.map(each -> String.valueOf(each.lockId())).orElse(\"\"), waiting.waitFor(name)))))"),
+                    "store.release(key.name(), key.secret(), waiting.waitFor(key.name()))",
+                    "store.read(key.name()).then(row -> store.release(key.name(), row.map(each -> String.valueOf(each.lockId())).orElse(\"\"), waiting.waitFor(key.name())))"),
             new Mutant(
                     "a lock that is given back wakes nobody",
                     "lease.WaitQueues",

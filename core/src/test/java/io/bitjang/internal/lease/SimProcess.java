@@ -54,9 +54,12 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
         this.store = world.table.store(ticker, () -> "p" + number + "-" + ++secrets);
         SimWakeUps[] sources = new SimWakeUps[1];
         this.engine = new LeaseEngine(
-                new Instance(this, store, new Events(List.of(listener))),
+                new Instance(
+                        this,
+                        store,
+                        new Events(List.of(listener)),
+                        new Settings("node-" + number, world.kind.lease(), world.kind.lease(), false, false)),
                 store.guard(SimWorld.NO_DATABASE),
-                new Settings("node-" + number, world.kind.lease(), world.kind.lease(), false, false),
                 sleepers -> sources[0] = new SimWakeUps(this, sleepers));
         this.wakeUps = sources[0];
     }
