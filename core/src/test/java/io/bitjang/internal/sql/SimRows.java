@@ -184,11 +184,19 @@ public abstract class SimRows extends SimTransactions {
         return row.lockId != null && row.expiresAt > clock;
     }
 
+    /**
+     * Whether the row is locked before its condition is looked at again: PostgreSQL does so when it has waited for it, because what
+     * it locks is the newest version.
+     */
+    private boolean hasWaitedFor(LockName name) {
+        return server == Server.KEY_SHARE && waited != null && waited.name.equals(name);
+    }
+
     /** Locks the row if it meets the condition. MySQL and MariaDB lock it first, and may have to wait for nothing. */
     final @Nullable Row lockIf(
             Transaction tx, LockName name, Strength strength, Patience patience, Predicate<Row> condition) {
         @Nullable Row seen = tx.see(name);
-        if (seen == null || looksFirst() && !condition.test(seen)) {
+        if (seen == null || looksFirst() && !hasWaitedFor(name) && !condition.test(seen)) {
             return null;
         }
         @Nullable Row row = lock(tx, name, strength, patience);
