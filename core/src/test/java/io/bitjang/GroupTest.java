@@ -106,6 +106,23 @@ class GroupTest extends OnH2 {
                 .containsExactly("a", "b");
     }
 
+    /** By the first renewal: which of the rows comes first does not matter. */
+    @Test
+    void loss_of_one_is_told_although_the_row_of_another_is_locked() throws Exception {
+        for (LockName locked : List.of(A, B)) {
+            LockName gone = locked.equals(A) ? B : A;
+            Lease group = node.leaseAll("a", "b").acquire(PATIENT);
+            expire(gone);
+            Lease taken = other.lease(gone).acquire(Wait.none());
+            Connection transaction = locked(locked);
+
+            assertThatThrownBy(group::renew).isInstanceOf(NoLockException.class).hasMessageContaining("taken by other");
+
+            transaction.rollback();
+            taken.close();
+        }
+    }
+
     @Test
     void group_of_which_one_lock_was_forced_away_says_so_when_it_is_closed() {
         for (LockName forced : List.of(A, B)) {

@@ -41,6 +41,7 @@ final class Renewer {
 
     private static final int BATCH = 1000;
     private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final String NOT_RENEWED = "could not be renewed";
     private static final String LOCKED = "its row is locked by a transaction";
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
@@ -95,18 +96,31 @@ final class Renewer {
         GrantKey key = lease.key(name);
         return heldRow.repeatable(
                         name,
-                        "could not be renewed",
+                        NOT_RENEWED,
                         heldRow.attempt(key, false, PATIENCE, store.renew(name, key.secret(), micros)))
-                .map(result -> {
-                    if (result.gone() != null) {
-                        lease.lose(result.gone());
-                        throw lease.notHeld();
-                    }
-                    if (result.answer().isEmpty()) {
-                        throw new LockingFailException(name, name + " could not be renewed: " + LOCKED, null);
-                    }
-                    return true;
-                });
+                .then(result -> result.answer().isPresent()
+                        ? Plan.of(true)
+                        : heldRow.repeatable(name, NOT_RENEWED, store.read(lease.names()))
+                                .map(rows -> notRenewed(lease, name, rows)));
+    }
+
+    /** Throws the reason why a lock could not be renewed: whichever row was locked, another of the lease's may be gone. */
+    private static boolean notRenewed(LeaseHandle lease, LockName name, Map<LockName, LockRow> rows) {
+        @Nullable String gone = whyGone(lease, rows);
+        if (gone != null) {
+            lease.lose(gone);
+            throw lease.notHeld();
+        }
+        throw new LockingFailException(name, name + " " + NOT_RENEWED + ": " + LOCKED, null);
+    }
+
+    /** Says why a lease is not held any more, by the rows of its locks; null if it is. */
+    private static @Nullable String whyGone(LeaseHandle lease, Map<LockName, LockRow> rows) {
+        List<String> reasons = lease.names().stream()
+                .map(name -> HeldRow.whyGone(rows.get(name), lease.key()))
+                .filter(Objects::nonNull)
+                .toList();
+        return reasons.isEmpty() ? null : HeldRow.mostTelling(reasons);
     }
 
     /** Asks the database at once whether a lease is still held, because that has come into doubt since it was confirmed. */
@@ -193,7 +207,7 @@ final class Renewer {
             Clocks sentAt = ticker.clocks();
             return Plan.later(() -> store.renewAll(rows(batch, sentAt)))
                     .then(renewed -> renewed == rowsOf(batch) ? confirmed(batch, sentAt) : inspect(batch))
-                    .ifFailed(e -> e.meaning() == Meaning.BUSY && batch.size() > 1
+                    .ifFailed(e -> e.meaning() == Meaning.BUSY && rowsOf(batch) > 1
                             ? Plan.all(batch, this::renewAlone)
                             : Plan.failed(e))
                     .ended((renewed, failure) -> ended(batch, sentAt, failure));
@@ -236,6 +250,8 @@ final class Renewer {
                             name -> store.renew(name, lease.key().secret(), micros)
                                     .map(OptionalLong::isPresent))
                     .then(renewed -> renewed ? confirmed(List.of(lease), sentAt) : inspect(List.of(lease)))
+                    // one that is locked may keep the others of a group from being looked at
+                    .ifFailed(e -> e.meaning() == Meaning.BUSY ? inspect(List.of(lease)) : Plan.failed(e))
                     .ifFailed(e -> {
                         failed(lease, sentAt, e);
                         return Plan.of(true);
@@ -264,16 +280,15 @@ final class Renewer {
     }
 
     private void inspect(LeaseHandle lease, Clocks sentAt, Map<LockName, LockRow> rows) {
-        Duration least = lease.request().duration();
-        @Nullable String gone = null;
-        for (LockName name : lease.names()) {
-            @Nullable LockRow row = rows.get(name);
-            gone = gone != null ? gone : HeldRow.whyGone(row, lease.key());
-            least = row == null || row.remaining().compareTo(least) > 0 ? least : row.remaining();
-        }
+        @Nullable String gone = whyGone(lease, rows);
         if (gone != null) {
             lease.lose(gone);
             return;
+        }
+        Duration least = lease.request().duration();
+        for (LockName name : lease.names()) {
+            Duration left = rows.get(name).remaining();
+            least = left.compareTo(least) < 0 ? left : least;
         }
         long asked = TimeUnit.MICROSECONDS.toNanos(micros(lease, sentAt.ticks()));
         // one that was skipped has two thirds left, and a little more if the grant took its time

@@ -271,8 +271,8 @@ final class Mutants {
             new Mutant(
                     "a holder believes what the renewal asked for, not what the table says",
                     "lease.Renewer",
-                    "gone = gone != null ? gone : HeldRow.whyGone(row, lease.key());",
-                    ""),
+                    "return reasons.isEmpty() ? null : HeldRow.mostTelling(reasons);",
+                    "return null;"),
             new Mutant(
                     "a lock is marked as waited for, and nobody looks whether that worked",
                     "lease.WaitQueues",

@@ -194,6 +194,34 @@ class RenewalTest extends OnEngine {
         assertThat(other.lease(JOB).tryAcquire()).as("the other's, still").isEmpty();
     }
 
+    /** Whether the database skips the locked row or calls the whole statement busy. */
+    @Test
+    void group_that_has_lost_one_of_its_locks_is_told_although_the_row_of_another_is_locked() throws Exception {
+        for (boolean busy : List.of(false, true)) {
+            List<LockName> names = List.of(LockName.of("a" + busy), LockName.of("b" + busy));
+            Attempts.Outcome outcome = engine.run(engine.grants.attempt(names, request(), 0));
+            expire(names.get(1));
+            other.lease(names.get(1)).acquire(Wait.none());
+            Connection transaction = locked(names.get(0));
+            seen.before(sql -> {
+                if (busy && sql.contains("UPDATE")) {
+                    throw new SQLException("The row is locked", "HYT00", 50200);
+                }
+            });
+            events.clear();
+
+            LeaseHandle lease = engine.run(
+                    engine.grants.granted(names, request(), new Attempts.Outcome(outcome.answer(), ago(THIRD))));
+            untilTold(Kind.LOST);
+
+            assertThat(told()).as("busy: %s", busy).doesNotContain(Kind.AT_RISK);
+            assertThat(lease.lostBecause())
+                    .hasValueSatisfying(why -> assertThat(why).contains("taken by other"));
+            transaction.rollback();
+            seen.up();
+        }
+    }
+
     @Test
     void lease_that_ran_out_in_the_database_is_lost_and_not_renewed() throws Exception {
         Grants.Outcome outcome = taken(JOB, request(), THIRD);
