@@ -3,13 +3,18 @@ package io.bitjang;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.tuple;
 
+import io.bitjang.spi.LockEvent;
 import io.bitjang.spi.LockEvent.Kind;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -46,6 +51,33 @@ class GrantTest extends OnH2 {
                         .get(20, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(AlreadyLockedException.class)
                 .hasMessageContaining("kim");
+    }
+
+    @Test
+    void refusal_stays_one_although_it_can_not_be_read_who_has_the_lock() throws Exception {
+        kim();
+        // guarded, as far as the attempt can see, which tells nothing more
+        expire(ORDER);
+        locked(ORDER);
+        seen.before(sql -> {
+            if (!sql.matches("(?s).*(MERGE|UPDATE|INSERT).*")) {
+                throw new SQLException("The network is away", "08006");
+            }
+        });
+
+        for (ThrowingCallable call : List.<ThrowingCallable>of(
+                () -> node.lease(ORDER).acquire(Wait.none()),
+                () -> node.manager().tryLock("order", "42", "lee"),
+                () -> node.lease(ORDER)
+                        .acquireAsync(Wait.none())
+                        .toCompletableFuture()
+                        .join())) {
+            assertThat(catchThrowable(call))
+                    .extracting(e -> e instanceof CompletionException ? e.getCause() : e)
+                    .isInstanceOfSatisfying(
+                            AlreadyLockedException.class,
+                            e -> assertThat(e.holder()).isEmpty());
+        }
     }
 
     @Test

@@ -239,8 +239,8 @@ final class Grants {
     }
 
     /**
-     * Finds out who has the locks of a refused attempt; null if that is not known, or they are several: which of them is taken is not
-     * told. Where the attempt itself could not tell it, or has waited for the row and tells what was there before, a second read may.
+     * Finds out who has the lock of a refused attempt; null if that is not known. Where the attempt itself could not tell it, or has
+     * waited for the row and tells what was there before, a second read may; if that fails, it stays a refusal.
      */
     Plan<@Nullable LockData> holder(List<LockName> names, ClaimResult refused) {
         if (names.size() > 1) {
@@ -249,8 +249,9 @@ final class Grants {
         LockRow row = refused.holder();
         return row != null && row.held()
                 ? Plan.of(row.toData())
-                : heldRow.repeatable(names.get(0), "could not be read", store.read(names.get(0)))
-                        .map(read -> read.map(LockRow::toData).orElse(null));
+                : store.read(names.get(0))
+                        .map(read -> read.map(LockRow::toData).orElse(null))
+                        .ifFailed(e -> Plan.of(null));
     }
 
     /** Tries once to take the locks as a lease. */
