@@ -156,13 +156,16 @@ public final class Locks implements AutoCloseable {
     /**
      * Gives back all leases and session locks, fails those who wait, ends the threads. Offline locks and locks by owner stay. A database
      * that does not answer is waited for {@linkplain Builder#closeTimeout for two seconds}; the log then names the leases that are left to
-     * expire. Whoever closes it while another does waits for that one, as long at most.
+     * expire. Whoever closes it while another does waits for that one, as long at most. A listener may close it: that does not
+     * wait for the listener's own end.
      */
     @Override
     public void close() {
         Deadline end = Ticker.SYSTEM.in(closeTimeout);
         if (!closing.compareAndSet(false, true)) {
-            end.await(closed);
+            if (workers.stream().noneMatch(Workers::isAtWork)) {
+                end.await(closed);
+            }
             return;
         }
         try {

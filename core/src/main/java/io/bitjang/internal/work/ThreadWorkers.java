@@ -4,6 +4,8 @@ package io.bitjang.internal.work;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -31,6 +33,9 @@ public final class ThreadWorkers implements Workers {
     private final Ticker ticker;
     private final ScheduledThreadPoolExecutor timer;
     private final ThreadPoolExecutor pool;
+
+    /** Those of the pool's threads that are at work. */
+    private final Set<Thread> atWork = ConcurrentHashMap.newKeySet();
 
     /** The threads for the application's code, which may take as long as it likes. */
     private final ThreadPoolExecutor callbacks;
@@ -75,7 +80,19 @@ public final class ThreadWorkers implements Workers {
 
     @Override
     public void execute(Runnable task) {
-        submit(pool, task);
+        submit(pool, () -> {
+            atWork.add(Thread.currentThread());
+            try {
+                task.run();
+            } finally {
+                atWork.remove(Thread.currentThread());
+            }
+        });
+    }
+
+    @Override
+    public boolean isAtWork() {
+        return atWork.contains(Thread.currentThread());
     }
 
     @Override
@@ -143,6 +160,16 @@ public final class ThreadWorkers implements Workers {
         timer.shutdownNow();
         pool.shutdown();
         callbacks.shutdown();
+        if (isAtWork()) {
+            // a listener closes: this thread can't wait for its own end
+            aside(() -> end(end));
+        } else {
+            end(end);
+        }
+        aside.shutdown();
+    }
+
+    private void end(Deadline end) {
         try {
             if (!pool.awaitTermination(end.remainingNanos(), TimeUnit.NANOSECONDS)) {
                 pool.shutdownNow();
@@ -151,7 +178,6 @@ public final class ThreadWorkers implements Workers {
             pool.shutdownNow();
             Thread.currentThread().interrupt();
         }
-        aside.shutdown();
     }
 
     @Override

@@ -34,6 +34,11 @@ public interface Workers extends Executor {
     @Nullable
     Thread start(String name, Runnable work);
 
+    /** Tells whether the calling thread runs a task of {@link #execute}, so that it can't wait for the end of them all. */
+    default boolean isAtWork() {
+        return false;
+    }
+
     /** Closes the workers; the tasks that are under way may go on until the given end. */
     void close(Deadline end);
 
