@@ -11,9 +11,9 @@ public final class AlreadyLockedException extends LockException {
 
     private final transient @Nullable LockData holder;
 
-    /** With what is known about the holder. */
+    /** With what is known about the holder; of several locks that were asked for, it is about the one that is held. */
     public AlreadyLockedException(LockName name, @Nullable LockData holder, String detail) {
-        super(name, message(name, holder) + detail, null);
+        super(holder == null ? name : holder.name(), message(name, holder) + detail, null);
         this.holder = holder;
     }
 

@@ -3,14 +3,17 @@ package io.bitjang;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.Assertions;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** Several locks together: all or none, in an order of the library's. */
@@ -28,6 +31,26 @@ class GroupTest extends OnH2 {
 
         assertThat(other.lease("a").tryAcquire()).isPresent();
         assertThat(other.lease("c").tryAcquire()).isPresent();
+    }
+
+    @Test
+    void refusal_says_which_of_them_is_taken_and_by_whom() throws Exception {
+        other.lease("b").owner("kim").acquire(Wait.none());
+        LeaseLock group = node.leaseAll("a", "b", "c");
+
+        for (ThrowingCallable call : List.<ThrowingCallable>of(
+                () -> group.acquire(Wait.none()),
+                () -> group.acquireAsync(Wait.none()).toCompletableFuture().join())) {
+            assertThat(catchThrowable(call))
+                    .extracting(e -> e instanceof CompletionException ? e.getCause() : e)
+                    .isInstanceOfSatisfying(AlreadyLockedException.class, e -> {
+                        assertThat(e.name()).contains(B);
+                        assertThat(e.holder())
+                                .hasValueSatisfying(
+                                        holder -> assertThat(holder.owner()).isEqualTo("kim"));
+                        assertThat(e).hasMessageContaining("b is held by kim");
+                    });
+        }
     }
 
     @Test

@@ -239,18 +239,21 @@ final class Grants {
     }
 
     /**
-     * Finds out who has the lock of a refused attempt; null if that is not known. Where the attempt itself could not tell it, or has
-     * waited for the row and tells what was there before, a second read may; if that fails, it stays a refusal.
+     * Finds out who has the lock of a refused attempt, the first that is taken if they are several; null if that is not known. Where
+     * the attempt itself could not tell it, or has waited for the row and tells what was there before, a second read may; if that
+     * fails, it stays a refusal.
      */
     Plan<@Nullable LockData> holder(List<LockName> names, ClaimResult refused) {
-        if (names.size() > 1) {
-            return Plan.of(null);
-        }
         LockRow row = refused.holder();
         return row != null && row.held()
                 ? Plan.of(row.toData())
-                : store.read(names.get(0))
-                        .map(read -> read.map(LockRow::toData).orElse(null))
+                : store.read(names)
+                        .map(rows -> names.stream()
+                                .map(rows::get)
+                                .filter(read -> read != null && (read.held() || names.size() == 1))
+                                .findFirst()
+                                .map(LockRow::toData)
+                                .orElse(null))
                         .ifFailed(e -> Plan.of(null));
     }
 
