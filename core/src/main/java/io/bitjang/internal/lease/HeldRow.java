@@ -3,19 +3,15 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
-import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
-import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
 import java.time.Duration;
-import java.util.Collections;
-import java.util.Comparator;
-import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -34,10 +30,7 @@ final class HeldRow {
      * @param answer the update's number, if it was made
      * @param gone why the lock is not held any more, if so; if neither, the row stayed locked
      */
-    record Result(OptionalLong answer, @Nullable String gone) {}
-
-    private static final String TAKEN_AWAY = "it was taken away by ";
-    private static final String RELEASED = "it was released";
+    record Result(OptionalLong answer, @Nullable Gone gone) {}
 
     private final Ticker ticker;
     private final LockStore store;
@@ -61,7 +54,7 @@ final class HeldRow {
                 .then(answer -> answer.isPresent()
                         ? Plan.of(new Result(answer, null))
                         : store.read(key.name()).then(row -> {
-                            @Nullable String gone = whyGone(row.orElse(null), key);
+                            @Nullable Gone gone = Gone.of(row.orElse(null), key);
                             boolean lapsed = row.isPresent() && row.get().isOf(key.secret());
                             if (gone != null && !(lapsedToo && lapsed)) {
                                 return Plan.of(new Result(answer, gone));
@@ -79,7 +72,7 @@ final class HeldRow {
     Plan<Long> change(GrantKey key, String what, boolean lapsedToo, Plan<OptionalLong> update) {
         return attempt(key, lapsedToo, BUDGET, update).map(result -> {
             if (result.gone != null) {
-                throw notHeld(key, result.gone, "");
+                throw result.gone.notHeld(key, "", null);
             }
             return result.answer.orElseThrow(() -> stayedLocked(key, what));
         });
@@ -113,41 +106,9 @@ final class HeldRow {
         return new Plan.Pause(millis).then(paused -> paused ? Plan.of(true) : Plan.failed(Ticker.interrupted(name)));
     }
 
-    /** Makes the exception that tells the holder why the lock is not held, and what follows from that. */
-    static NoLockException notHeld(GrantKey key, String why, String consequence) {
-        String message = key.name() + " is not held any more (fence " + key.fence() + "): " + why + consequence;
-        String by = why.startsWith(TAKEN_AWAY) ? why.substring(TAKEN_AWAY.length()) : null;
-        return new NoLockException(key.name(), message, by, null);
-    }
-
-    /** Says that an operator took the lock away. */
-    static String takenAwayBy(String who) {
-        return TAKEN_AWAY + who;
-    }
-
-    /** Returns the reason that tells most: who took the lock away, or else anything but that it was released. */
-    static String mostTelling(List<String> reasons) {
-        return Collections.max(
-                reasons, Comparator.comparing(why -> why.startsWith(TAKEN_AWAY) ? 2 : why.equals(RELEASED) ? 0 : 1));
-    }
-
     static LockingFailException stayedLocked(GrantKey key, String what) {
         return new LockingFailException(
                 key.name(), key.name() + " could not be " + what + ": its row is locked by an open transaction", null);
-    }
-
-    /** Says why a lock is not held under this key any more; null if it is. */
-    static @Nullable String whyGone(@Nullable LockRow row, GrantKey key) {
-        if (row == null) {
-            return "its row is gone";
-        }
-        if (row.isOf(key.secret())) {
-            return row.held() ? null : "it expired";
-        }
-        if (row.covers(key.fence())) {
-            return row.forced() != null ? takenAwayBy(row.forced()) : RELEASED;
-        }
-        return row.held() ? "it was taken by " + row.owner() + " (fence " + row.fence() + ")" : "another had it since";
     }
 
     private static Plan<OptionalLong> lockedAsNothing(DatabaseException e) {

@@ -10,6 +10,7 @@ import io.bitjang.StaleSnapshotException;
 import io.bitjang.Wait;
 import io.bitjang.admin.LocalLock;
 import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
 import io.bitjang.internal.sql.LockRow;
@@ -178,7 +179,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
             } catch (StaleSnapshotException e) {
                 throw e;
             } catch (NoLockException e) {
-                lease.lose(e.takenAwayBy().map(HeldRow::takenAwayBy).orElse("the guard found that it is gone"));
+                lease.lose(e.takenAwayBy().map(Gone::takenAway).orElse(Gone.lost("the guard found that it is gone")));
                 lease.holderIsTold();
                 throw e;
             }
@@ -218,7 +219,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     }
 
     /** Tells the holder of a lock that was taken away, if it is in this process: it need not wait for its next renewal. */
-    void takenAway(LockName name, long fence, String reason) {
+    void takenAway(LockName name, long fence, Gone reason) {
         LeaseHandle lease = held.of(name);
         if (lease != null && lease.fence() == fence) {
             lease.lose(reason);

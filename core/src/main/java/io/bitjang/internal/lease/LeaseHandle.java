@@ -4,6 +4,7 @@ package io.bitjang.internal.lease;
 import io.bitjang.Lease;
 import io.bitjang.LockName;
 import io.bitjang.NoLockException;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Clocks;
@@ -99,7 +100,7 @@ final class LeaseHandle implements Lease {
     @Override
     public Optional<String> lostBecause() {
         expireIfDue();
-        return Optional.ofNullable(state.tellWhyLost());
+        return Optional.ofNullable(state.tellWhyLost()).map(Gone::why);
     }
 
     @Override
@@ -288,20 +289,20 @@ final class LeaseHandle implements Lease {
     }
 
     /** Ends the lease as lost, for ever. The holder is told by callback, if there is one, by state and by exception. */
-    void lose(String reason) {
+    void lose(Gone reason) {
         end(false, reason, Runnable::run);
     }
 
     /** Ends the lease as lost, because it turned out at the release that it had been lost before. */
-    NoLockException loseAtRelease(String reason) {
+    NoLockException loseAtRelease(Gone reason) {
         end(true, reason, Runnable::run);
         return notHeld();
     }
 
-    private boolean end(boolean released, String reason, Executor telling) {
+    private boolean end(boolean released, Gone reason, Executor telling) {
         List<Runnable> callbacks = state.lose(released, reason);
         if (callbacks != null) {
-            keeper.lost(this, reason, telling);
+            keeper.lost(this, reason.why(), telling);
             callbacks.forEach(toCall::add);
         }
         return callbacks != null;
@@ -325,7 +326,7 @@ final class LeaseHandle implements Lease {
         boolean held = maxHold != null && ticker.now() - acquiredAt >= maxHold.toNanos();
         String reason =
                 held ? "it reached its maximum hold of " + maxHold : "it expired: it could not be renewed in time";
-        if (end(false, reason, telling)) {
+        if (end(false, Gone.lost(reason), telling)) {
             // a renewal whose answer came too late may have prolonged it: nobody has it, so nobody must wait for it
             keeper.releaseLater(this);
         }
@@ -342,8 +343,8 @@ final class LeaseHandle implements Lease {
 
     /** Makes the exception that tells the holder why the lease is not held, and what follows from that. */
     NoLockException notHeld(String consequence) {
-        String why = state.tell() == State.RELEASED ? "it was given back" : String.valueOf(state.tellWhyLost());
-        return HeldRow.notHeld(key, why, consequence);
+        Gone lost = state.tellWhyLost();
+        return (lost == null ? Gone.lost("it was given back") : lost).notHeld(key, consequence, null);
     }
 
     private void requireActive() {

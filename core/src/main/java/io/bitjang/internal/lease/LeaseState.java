@@ -2,6 +2,7 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.Lease.State;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.work.Locked;
 import java.time.Duration;
@@ -23,7 +24,7 @@ final class LeaseState extends Locked {
     private final List<Runnable> callbacks = new ArrayList<>();
     private State state = State.HELD;
     private long deadline;
-    private @Nullable String lostBecause;
+    private @Nullable Gone lostBecause;
     private boolean told;
 
     /** Both clocks as they were before the request was sent that confirmed the lease last. */
@@ -52,7 +53,7 @@ final class LeaseState extends Locked {
 
     /** Tells the holder why the lease is not held; null if it was not lost. */
     @Nullable
-    String tellWhyLost() {
+    Gone tellWhyLost() {
         tell();
         return locked(() -> lostBecause);
     }
@@ -126,7 +127,7 @@ final class LeaseState extends Locked {
      * @param released whether it was given back, and only turns out now to have been lost before
      */
     @Nullable
-    List<Runnable> lose(boolean released, String reason) {
+    List<Runnable> lose(boolean released, Gone reason) {
         return locked(() -> {
             if (released ? state != State.RELEASED : !isActive(state)) {
                 return null;

@@ -6,8 +6,8 @@ import io.bitjang.LockData;
 import io.bitjang.LockId;
 import io.bitjang.LockManager;
 import io.bitjang.LockName;
-import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.ClaimResult;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.GuardSql;
 import io.bitjang.internal.sql.LockRow;
@@ -96,7 +96,7 @@ public final class OfflineLocks implements LockManager {
             answer = engine.run(engine.grants.takeOver(name, seen.fence(), request));
         }
         engine.instance.events.tell(Kind.TAKEN_OVER, List.of(name), answer.fence(), owner, why);
-        engine.takenAway(name, seen.fence(), "it was taken over by " + owner + ": " + why);
+        engine.takenAway(name, seen.fence(), Gone.lost("it was taken over by " + owner + ": " + why));
         if (engine.settings().audit()) {
             engine.run(engine.grants.audit(name, answer.fence(), why));
         }
@@ -109,17 +109,10 @@ public final class OfflineLocks implements LockManager {
         return engine.run(engine.heldRow.repeatable(
                         key.name(), "could not be checked", store.check(key.name(), key.secret())))
                 .map(LockRow::toData)
-                .orElseThrow(() -> notHeld(key));
-    }
-
-    private NoLockException notHeld(GrantKey key) {
-        LockRow row = engine.read(key.name()).orElse(null);
-        return new NoLockException(
-                key.name(),
-                key.name() + " is not held under this lock id (fence " + key.fence() + "): "
-                        + HeldRow.whyGone(row, key),
-                row == null ? null : row.takenAwayFrom(key),
-                null);
+                .orElseThrow(() -> {
+                    Gone gone = Gone.of(engine.read(key.name()).orElse(null), key);
+                    return (gone == null ? Gone.lost("it expired") : gone).notHeld(key, "", null);
+                });
     }
 
     @Override

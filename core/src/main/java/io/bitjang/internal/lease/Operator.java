@@ -11,6 +11,7 @@ import io.bitjang.admin.LockCounts;
 import io.bitjang.admin.LockFilter;
 import io.bitjang.internal.sql.AdminSql;
 import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.time.Deadline;
@@ -101,15 +102,16 @@ public final class Operator implements LockAdmin {
             engine.instance.ticker.pause(name, 20);
         }
         events(Kind.FORCE_RELEASED, name, expectedFence, who + ": " + why);
-        engine.takenAway(name, expectedFence, HeldRow.takenAwayBy(who + ": " + why));
+        engine.takenAway(name, expectedFence, Gone.takenAway(who + ": " + why));
         return true;
     }
 
     /** Makes the exception that says what keeps a lock: a guard, or a process that alone knows which of its threads has it. */
     static LockingFailException stayedTaken(LockName name, boolean unsettled) {
         String why = unsettled
-                ? "it passes from thread to thread in a process that has not written down who has it for %s seconds, and has"
-                        + " perhaps ended. Try again, take it away (LockAdmin.forceRelease), or wait until it expires."
+                ? "it passes from thread to thread in a process that has not written down who has it for %s seconds,"
+                        + " and has perhaps ended. Try again, take it away (LockAdmin.forceRelease), or wait until it"
+                        + " expires."
                 : "a transaction that guards it has been open for %s seconds. Try again.";
         return new LockingFailException(
                 name, name + " can't be taken away now: " + why.formatted(FORCE_BUDGET.toSeconds()), null);

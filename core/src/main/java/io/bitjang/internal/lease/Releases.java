@@ -7,6 +7,7 @@ import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.Claim;
 import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.ListedRow;
 import io.bitjang.internal.sql.LockStore;
@@ -117,7 +118,7 @@ final class Releases {
                 .last(result -> {
                     // after an answer that never came, "gone" is what was wanted
                     if (result.gone() != null && !unknown.get()) {
-                        throw HeldRow.notHeld(key, result.gone(), "");
+                        throw result.gone().notHeld(key, "", null);
                     }
                     if (result.gone() == null && result.answer().isEmpty()) {
                         throw HeldRow.stayedLocked(key, "released");
@@ -231,7 +232,7 @@ final class Releases {
      */
     private Plan<Boolean> releaseEach(LeaseHandle lease, int freed) {
         AtomicBoolean othersWait = new AtomicBoolean();
-        List<String> gone = new ArrayList<>();
+        List<Gone> gone = new ArrayList<>();
         return Plan.all(
                         lease.names(),
                         name -> free(lease.key(name), PATIENCE).map(result -> {
@@ -241,7 +242,7 @@ final class Releases {
                 .otherwise(e -> gone.size() > freed ? Plan.of(true) : null)
                 .map(all -> {
                     if (gone.size() > freed) {
-                        throw lease.loseAtRelease(HeldRow.mostTelling(gone));
+                        throw lease.loseAtRelease(Gone.mostTelling(gone));
                     }
                     return othersWait.get();
                 });

@@ -6,6 +6,7 @@ import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.ListedRow;
 import io.bitjang.internal.sql.LockRow;
@@ -106,7 +107,7 @@ final class Renewer {
 
     /** Throws the reason why a lock could not be renewed: whichever row was locked, another of the lease's may be gone. */
     private static boolean notRenewed(LeaseHandle lease, LockName name, Map<LockName, LockRow> rows) {
-        @Nullable String gone = whyGone(lease, rows);
+        @Nullable Gone gone = whyGone(lease, rows);
         if (gone != null) {
             lease.lose(gone);
             throw lease.notHeld();
@@ -115,12 +116,12 @@ final class Renewer {
     }
 
     /** Says why a lease is not held any more, by the rows of its locks; null if it is. */
-    private static @Nullable String whyGone(LeaseHandle lease, Map<LockName, LockRow> rows) {
-        List<String> reasons = lease.names().stream()
-                .map(name -> HeldRow.whyGone(rows.get(name), lease.key()))
+    private static @Nullable Gone whyGone(LeaseHandle lease, Map<LockName, LockRow> rows) {
+        List<Gone> reasons = lease.names().stream()
+                .map(name -> Gone.of(rows.get(name), lease.key()))
                 .filter(Objects::nonNull)
                 .toList();
-        return reasons.isEmpty() ? null : HeldRow.mostTelling(reasons);
+        return reasons.isEmpty() ? null : Gone.mostTelling(reasons);
     }
 
     /** Asks the database at once whether a lease is still held, because that has come into doubt since it was confirmed. */
@@ -280,7 +281,7 @@ final class Renewer {
     }
 
     private void inspect(LeaseHandle lease, Clocks sentAt, Map<LockName, LockRow> rows) {
-        @Nullable String gone = whyGone(lease, rows);
+        @Nullable Gone gone = whyGone(lease, rows);
         if (gone != null) {
             lease.lose(gone);
             return;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.bitjang.Lease.State;
 import io.bitjang.NoLockException;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.time.Ticker;
 import java.util.List;
@@ -50,7 +51,7 @@ class ClosingRaceTest extends OnEngine {
         Job<Integer> loses = start(() -> {
             for (int round = 1; round <= ROUNDS; round++) {
                 meet(round);
-                leases.get(round - 1).lose("it was taken");
+                leases.get(round - 1).lose(Gone.lost("it was taken"));
             }
             return ROUNDS;
         });

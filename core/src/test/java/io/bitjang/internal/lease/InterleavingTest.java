@@ -9,6 +9,7 @@ import io.bitjang.Wait;
 import io.bitjang.internal.dialect.Dialect;
 import io.bitjang.internal.dialect.Dialects;
 import io.bitjang.internal.sql.Database;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.sql.Tables;
 import io.bitjang.internal.time.HandTicker;
@@ -190,7 +191,7 @@ class InterleavingTest extends OnEngine {
         Compared names = new Compared(() -> {
             node.admin().forceRelease(JOB, held.fence(), "ops", "why");
             other.lease(JOB).acquire(Wait.none());
-            held.lose("it was taken");
+            held.lose(Gone.lost("it was taken"));
             // which is noticed here: somebody else has it, for long
             untilLookedAt(mine);
         });

@@ -4,6 +4,7 @@ package io.bitjang.internal.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.bitjang.Lease.State;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.time.Clocks;
 import java.time.Duration;
 import java.util.List;
@@ -106,7 +107,7 @@ class LeaseStateTest {
         assertThat(lease.release()).isTrue();
 
         assertThat(lease.release()).isFalse();
-        assertThat(lease.lose(false, "late")).isNull();
+        assertThat(lease.lose(false, Gone.lost("late"))).isNull();
         assertThat(lease.doubt(State.AT_RISK, at(SECOND))).isFalse();
         lease.confirm(at(SECOND), LASTS);
         assertThat(lease.now()).isEqualTo(State.RELEASED);
@@ -117,31 +118,31 @@ class LeaseStateTest {
 
     @Test
     void lost_it_is_never_given_back_lost_again_or_held_again() {
-        assertThat(lease.lose(false, "first")).isEmpty();
+        assertThat(lease.lose(false, Gone.lost("first"))).isEmpty();
 
         assertThat(lease.release()).isFalse();
-        assertThat(lease.lose(false, "second")).isNull();
-        assertThat(lease.lose(true, "third")).isNull();
+        assertThat(lease.lose(false, Gone.lost("second"))).isNull();
+        assertThat(lease.lose(true, Gone.lost("third"))).isNull();
         lease.confirm(at(SECOND), LASTS);
         assertThat(lease.now()).isEqualTo(State.LOST);
         assertThat(lease.isOverdue(BEGAN + 100 * LASTS)).isFalse();
-        assertThat(lease.tellWhyLost()).isEqualTo("first");
+        assertThat(lease.tellWhyLost()).isEqualTo(Gone.lost("first"));
     }
 
     @Test
     void may_turn_out_at_the_release_to_have_been_lost() {
-        assertThat(lease.lose(true, "it is not given back yet")).isNull();
+        assertThat(lease.lose(true, Gone.lost("it is not given back yet"))).isNull();
         lease.release();
 
-        assertThat(lease.lose(true, "taken")).isEmpty();
+        assertThat(lease.lose(true, Gone.lost("taken"))).isEmpty();
         assertThat(lease.now()).isEqualTo(State.LOST);
-        assertThat(lease.tellWhyLost()).isEqualTo("taken");
+        assertThat(lease.tellWhyLost()).isEqualTo(Gone.lost("taken"));
     }
 
     @Test
     void loss_is_untold_until_the_holder_hears_of_it() {
         assertThat(lease.tellIfUntold()).isFalse();
-        lease.lose(false, "taken");
+        lease.lose(false, Gone.lost("taken"));
         assertThat(lease.now()).isEqualTo(State.LOST);
         assertThat(lease.tellIfUntold())
                 .as("whoever only looks has told nobody")
@@ -154,7 +155,7 @@ class LeaseStateTest {
 
     @Test
     void of_two_who_close_a_lost_lease_one_is_told() {
-        lease.lose(false, "taken");
+        lease.lose(false, Gone.lost("taken"));
 
         assertThat(lease.tellIfUntold()).isTrue();
         assertThat(lease.tellIfUntold()).isFalse();
@@ -162,9 +163,9 @@ class LeaseStateTest {
 
     @Test
     void whoever_asks_for_the_reason_is_told() {
-        lease.lose(false, "taken");
+        lease.lose(false, Gone.lost("taken"));
 
-        assertThat(lease.tellWhyLost()).isEqualTo("taken");
+        assertThat(lease.tellWhyLost()).isEqualTo(Gone.lost("taken"));
 
         assertThat(lease.tellIfUntold()).isFalse();
     }
@@ -173,7 +174,7 @@ class LeaseStateTest {
     void state_that_is_told_before_the_loss_tells_nothing_of_it() {
         lease.tell();
 
-        lease.lose(false, "taken");
+        lease.lose(false, Gone.lost("taken"));
 
         assertThat(lease.tellIfUntold()).isTrue();
     }
@@ -183,14 +184,14 @@ class LeaseStateTest {
         Runnable callback = () -> {};
         assertThat(lease.onLost(callback)).isTrue();
 
-        assertThat(lease.lose(false, "taken")).isEqualTo(List.of(callback));
+        assertThat(lease.lose(false, Gone.lost("taken"))).isEqualTo(List.of(callback));
 
         assertThat(lease.tellIfUntold()).isFalse();
     }
 
     @Test
     void callback_that_comes_after_the_loss_is_not_kept_and_its_holder_is_told() {
-        lease.lose(false, "taken");
+        lease.lose(false, Gone.lost("taken"));
 
         assertThat(lease.onLost(() -> {})).isFalse();
 
@@ -204,7 +205,7 @@ class LeaseStateTest {
 
         assertThat(lease.onLost(callback)).isTrue();
 
-        assertThat(lease.lose(true, "taken")).containsExactly(callback);
+        assertThat(lease.lose(true, Gone.lost("taken"))).containsExactly(callback);
     }
 
     @Test

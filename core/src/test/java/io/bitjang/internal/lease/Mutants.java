@@ -252,14 +252,14 @@ final class Mutants {
             new Mutant(
                     "a loss that a guard finds is not noted",
                     "lease.LeaseEngine",
-                    "lease.lose(e.takenAwayBy().map(HeldRow::takenAwayBy).orElse(\"the guard found that it is gone\"));",
+                    "lease.lose(e.takenAwayBy().map(Gone::takenAway).orElse(Gone.lost(\"the guard found that it is gone\")));",
                     ""));
 
     /** Flaws that it does not see yet. */
     static final List<Mutant> UNSEEN = List.of(
             new Mutant(
                     "an inspection does not look at the secret",
-                    "lease.HeldRow",
+                    "sql.Gone",
                     "if (row.isOf(key.secret())) {\n            return row.held()",
                     "if (row.lockId() != null) {\n            return row.held()"),
             new Mutant("a lock that was taken away wakes nobody here", "lease.LeaseEngine", "wake(List.of(name));", ""),
@@ -271,7 +271,7 @@ final class Mutants {
             new Mutant(
                     "a holder believes what the renewal asked for, not what the table says",
                     "lease.Renewer",
-                    "return reasons.isEmpty() ? null : HeldRow.mostTelling(reasons);",
+                    "return reasons.isEmpty() ? null : Gone.mostTelling(reasons);",
                     "return null;"),
             new Mutant(
                     "a lock is marked as waited for, and nobody looks whether that worked",

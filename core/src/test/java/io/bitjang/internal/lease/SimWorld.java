@@ -5,6 +5,7 @@ import io.bitjang.LockName;
 import io.bitjang.internal.sql.AdminSql;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.sql.DatabaseException;
+import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.sql.SimDialect;
 import io.bitjang.internal.sql.SimFailures;
@@ -278,7 +279,7 @@ final class SimWorld {
                     .force(name, fence, "operator", "why not", false, choices.onceIn(4))
                     .map(done -> {
                         if (done) {
-                            process.engine.takenAway(name, fence, "operator");
+                            process.engine.takenAway(name, fence, Gone.takenAway("operator"));
                         }
                         return done;
                     })
