@@ -9,6 +9,7 @@ import io.bitjang.Lease.State;
 import io.bitjang.spi.LockEvent.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.ConcurrentModificationException;
@@ -69,6 +70,51 @@ class LossTest extends OnH2 {
         Lease here = lease();
         node.admin().forceRelease(JOB, here.fence(), "ops", "it hangs");
         saysSo.accept(here::close);
+    }
+
+    @Test
+    void guard_that_is_refused_says_who_has_the_lock() throws Exception {
+        Connection transaction = transaction();
+        Lease forced = takenAway();
+        assertThatThrownBy(() -> forced.guard(transaction))
+                .hasMessageContaining("it was taken away by ops: it hangs, the transaction was rolled back");
+        LockId id = node.manager().tryLock("order", "42", "kim", LONG);
+        expire(id.name());
+        LockId next = other.manager().tryLock("order", "42", "lee", LONG);
+
+        for (ThrowingCallable guard : List.<ThrowingCallable>of(
+                () -> node.manager().checkLock(transaction, id),
+                () -> node.manager().releaseLock(transaction, id))) {
+            assertThatThrownBy(guard)
+                    .isInstanceOfSatisfying(
+                            NoLockException.class,
+                            e -> assertThat(e.takenAwayBy()).isEmpty())
+                    .hasMessageContaining(
+                            "it was taken by lee (fence " + next.fence() + "), the transaction was rolled");
+        }
+        Lease lease = lease();
+        expire(JOB);
+        other.lease(JOB).acquire(Wait.none());
+        assertThatThrownBy(() -> lease.guard(transaction)).hasMessageContaining("it was taken by other");
+        assertThat(lease.lostBecause())
+                .hasValueSatisfying(why -> assertThat(why).contains("it was taken by other"));
+    }
+
+    /** In the transaction's own snapshot the lock is still there. */
+    @Test
+    void guard_that_is_refused_in_an_old_snapshot_says_who_has_the_lock() throws Exception {
+        LockId id = node.manager().tryLock("order", "42", "kim", LONG);
+        Connection transaction = transaction();
+        transaction.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
+        try (Statement statement = transaction.createStatement()) {
+            statement.executeQuery("SELECT * FROM bitjang_locks");
+        }
+        expire(id.name());
+        other.manager().tryLock("order", "42", "lee", LONG);
+
+        assertThatThrownBy(() -> node.manager().checkLock(transaction, id))
+                .isInstanceOf(NoLockException.class)
+                .hasMessageContaining("it was taken by lee");
     }
 
     @Test

@@ -5,8 +5,6 @@ import io.bitjang.Lease;
 import io.bitjang.LockDeadlockException;
 import io.bitjang.LockException;
 import io.bitjang.LockName;
-import io.bitjang.NoLockException;
-import io.bitjang.StaleSnapshotException;
 import io.bitjang.Wait;
 import io.bitjang.admin.LocalLock;
 import io.bitjang.internal.sql.Database;
@@ -174,15 +172,10 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
             throw GuardSql.refuse(connection, lease.notHeld(", the transaction was rolled back"));
         }
         for (LockName name : lease.names()) {
-            try {
-                pins.pin(connection, lease.key(name));
-            } catch (StaleSnapshotException e) {
-                throw e;
-            } catch (NoLockException e) {
-                lease.lose(e.takenAwayBy().map(Gone::takenAway).orElse(Gone.lost("the guard found that it is gone")));
+            pins.pin(connection, lease.key(name), gone -> {
+                lease.lose(gone);
                 lease.holderIsTold();
-                throw e;
-            }
+            });
         }
     }
 

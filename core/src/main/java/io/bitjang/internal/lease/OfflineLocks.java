@@ -122,7 +122,7 @@ public final class OfflineLocks implements LockManager {
 
     private LockRow pin(Connection connection, LockId lockId) {
         GuardSql guard = engine.guardFor(Objects.requireNonNull(connection, "connection"));
-        return guard.pin(connection, GrantKey.of(Objects.requireNonNull(lockId, "lockId")));
+        return guard.pin(connection, GrantKey.of(Objects.requireNonNull(lockId, "lockId")), gone -> {});
     }
 
     @Override

@@ -3,13 +3,13 @@ package io.bitjang.internal.sql;
 
 import io.bitjang.LockException;
 import io.bitjang.LockingFailException;
-import io.bitjang.NoLockException;
 import io.bitjang.StaleSnapshotException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,8 +65,12 @@ public final class GuardSql {
         }
     }
 
-    /** Pins the lock's row until the caller's transaction ends. */
-    public LockRow pin(Connection connection, GrantKey key) {
+    /**
+     * Pins the lock's row until the caller's transaction ends.
+     *
+     * @param lost is told if the lock is not held any more, before that is thrown
+     */
+    public LockRow pin(Connection connection, GrantKey key, Consumer<Gone> lost) {
         Params params = Params.of(key.name()).set("lockId", key.secret());
         List<Pinned> rows;
         try {
@@ -76,13 +80,13 @@ public final class GuardSql {
         } catch (DatabaseException e) {
             if (e.meaning() == DatabaseException.Meaning.REPEAT) {
                 // a deadlock, or at REPEATABLE READ: the row has changed since the snapshot
-                throw whyNot(connection, key, e);
+                throw whyNot(connection, key, e, lost);
             }
             // whoever has the row locked may be the next holder
             throw refuse(connection, failed(key, "guarded", e));
         }
         if (rows.isEmpty()) {
-            throw whyNot(connection, key, null);
+            throw whyNot(connection, key, null, lost);
         }
         Pinned pinned = rows.get(0);
         if (!key.secret().equals(pinned.seen)) {
@@ -102,7 +106,7 @@ public final class GuardSql {
         } catch (DatabaseException e) {
             throw refuse(connection, failed(key, "released", e));
         }
-        throw whyNot(connection, key, null);
+        throw whyNot(connection, key, null, gone -> {});
     }
 
     private static LockingFailException failed(GrantKey key, String what, DatabaseException e) {
@@ -127,41 +131,37 @@ public final class GuardSql {
      * the key's secret, a failure was the reason, or the snapshot is old: it shows an older grant than the key's, or no row, which
      * may also have been swept. Otherwise the lock is gone.
      */
-    private LockException whyNot(Connection connection, GrantKey key, @Nullable DatabaseException cause) {
-        Optional<LockRow> seen;
+    private LockException whyNot(
+            Connection connection, GrantKey key, @Nullable DatabaseException cause, Consumer<Gone> lost) {
+        @Nullable LockRow row = null;
         try {
-            seen = look(connection, key);
+            row = look(connection, key).orElse(null);
         } catch (DatabaseException e) {
             if (cause == null) {
                 return refuse(connection, failed(key, "guarded", e));
             }
             // most often because the failure has ended the transaction
-            seen = Optional.empty();
         }
-        boolean stale = seen.isEmpty() ? cause == null : seen.get().fence() < key.fence();
-        NoLockException lost = refuse(
+        boolean stale = row == null ? cause == null : row.fence() < key.fence();
+        boolean certain = cause == null && !stale;
+        LockException otherwise = refuse(
                 connection,
-                new NoLockException(
-                        key.name(),
-                        key.name() + " is not held under this lock id any more (fence " + key.fence()
-                                + "): the transaction was rolled back",
-                        seen.map(row -> row.takenAwayFrom(key)).orElse(null),
-                        cause));
-        if (cause == null && !stale) {
-            return lost;
-        }
-        LockException otherwise =
-                cause == null || stale ? new StaleSnapshotException(key.name()) : failed(key, "guarded", cause);
-        return refuse(connection, isStillThere(connection, key) ? otherwise : lost);
-    }
-
-    /** Tells whether the lock is still held under this key, as far as can be told: if nobody answers, it is not known to be lost. */
-    private boolean isStillThere(Connection connection, GrantKey key) {
+                cause == null || stale ? new StaleSnapshotException(key.name()) : failed(key, "guarded", cause));
         try {
-            return look(connection, key).filter(row -> row.isOf(key.secret())).isPresent();
+            row = look(connection, key).orElse(null);
         } catch (DatabaseException e) {
-            return true;
+            if (!certain) {
+                // nobody answers: it is not known to be lost
+                return otherwise;
+            }
         }
+        if (!certain && row != null && row.isOf(key.secret())) {
+            return refuse(connection, otherwise);
+        }
+        @Nullable Gone known = Gone.of(row, key);
+        Gone gone = known == null ? Gone.lost("the guard found that it is gone") : known;
+        lost.accept(gone);
+        return refuse(connection, gone.notHeld(key, ", the transaction was rolled back", cause));
     }
 
     private Optional<LockRow> look(Connection connection, GrantKey key) {

@@ -78,11 +78,6 @@ public record LockRow(
         return fence <= grant && grant <= fence + reserved;
     }
 
-    /** Says who took the lock away from the holder with this key, and why; null if nobody did, or someone had it since. */
-    public @Nullable String takenAwayFrom(GrantKey key) {
-        return lockId == null && covers(key.fence()) ? forced : null;
-    }
-
     /** Returns the fence times 8, with the flag of a take-over, as a statement's number has them. */
     long encoded() {
         return ClaimResult.encoded(fence, takenFrom != null);

@@ -232,7 +232,7 @@ final class Mutants {
             new Mutant(
                     "a guard that finds nothing passes",
                     "sql.GuardSql",
-                    "if (rows.isEmpty()) {\n            throw whyNot(connection, key, null);",
+                    "if (rows.isEmpty()) {\n            throw whyNot(connection, key, null, lost);",
                     "if (rows.isEmpty()) {\n            return look(connection, key).orElseThrow();"),
             new Mutant(
                     "a guard that is refused leaves what was written",
@@ -247,12 +247,12 @@ final class Mutants {
             new Mutant(
                     "a guard of a group pins one of its locks",
                     "lease.LeaseEngine",
-                    "for (LockName name : lease.names()) {\n            try {",
-                    "for (LockName name : List.of(lease.name())) {\n            try {"),
+                    "for (LockName name : lease.names()) {\n            pins.pin(",
+                    "for (LockName name : List.of(lease.name())) {\n            pins.pin("),
             new Mutant(
                     "a loss that a guard finds is not noted",
                     "lease.LeaseEngine",
-                    "lease.lose(e.takenAwayBy().map(Gone::takenAway).orElse(Gone.lost(\"the guard found that it is gone\")));",
+                    "lease.lose(gone);",
                     ""));
 
     /** Flaws that it does not see yet. */
