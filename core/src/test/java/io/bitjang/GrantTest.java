@@ -304,6 +304,18 @@ class GrantTest extends OnH2 {
     }
 
     @Test
+    void to_take_a_lock_away_is_told_in_the_name_of_the_one_who_had_it() {
+        LockId id = kim();
+
+        node.admin().forceRelease(ORDER, id.fence(), "ops", "it hangs");
+
+        assertThat(events)
+                .filteredOn(event -> event.kind() == Kind.FORCE_RELEASED)
+                .extracting(LockEvent::owner, LockEvent::detail)
+                .containsExactly(tuple("kim", "ops: it hangs"));
+    }
+
+    @Test
     void whatever_is_done_with_a_lock_that_was_taken_away_says_by_whom() {
         LockId id = kim();
         other.admin().forceRelease(ORDER, id.fence(), "ops", "it hangs");

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param kind what happened
  * @param name to which lock
  * @param fence the number of the grant it is about; 0 if there is none
- * @param owner in whose name
+ * @param owner in whose name; of a lock that was taken away, who had it
  * @param detail more for people: the reason of a loss, who forced a release
  */
 public record LockEvent(

@@ -87,10 +87,15 @@ public final class Operator implements LockAdmin {
         Deadline budget = engine.instance.ticker.in(FORCE_BUDGET);
         Deadline settling = engine.instance.ticker.in(SETTLING);
         long seen = -1;
-        while (!forced(name, expectedFence, who, why, settling.passed())) {
+        while (true) {
             @Nullable LockRow row = reading(engine.instance.store.read(name)).orElse(null);
             if (row == null || row.lockId() == null || !row.covers(expectedFence)) {
                 return false;
+            }
+            if (forced(name, expectedFence, who, why, settling.passed())) {
+                events(Kind.FORCE_RELEASED, name, expectedFence, row.owner(), who + ": " + why);
+                engine.takenAway(name, expectedFence, Gone.takenAway(who + ": " + why));
+                return true;
             }
             if (row.fence() != seen) {
                 seen = row.fence();
@@ -101,9 +106,6 @@ public final class Operator implements LockAdmin {
             }
             engine.instance.ticker.pause(name, 20);
         }
-        events(Kind.FORCE_RELEASED, name, expectedFence, who + ": " + why);
-        engine.takenAway(name, expectedFence, Gone.takenAway(who + ": " + why));
-        return true;
     }
 
     /** Makes the exception that says what keeps a lock: a guard, or a process that alone knows which of its threads has it. */
@@ -148,7 +150,7 @@ public final class Operator implements LockAdmin {
             int before = swept;
             for (AdminSql.Idle idle : batch) {
                 if (delete(idle, micros)) {
-                    events(Kind.SWEPT, idle.name(), idle.fence(), null);
+                    events(Kind.SWEPT, idle.name(), idle.fence(), null, null);
                     swept++;
                 }
             }
@@ -178,8 +180,8 @@ public final class Operator implements LockAdmin {
         return reading(sql.auditTrail(limit));
     }
 
-    private void events(Kind kind, LockName name, long fence, @Nullable String detail) {
-        engine.instance.events.tell(kind, List.of(name), fence, null, detail);
+    private void events(Kind kind, LockName name, long fence, @Nullable String owner, @Nullable String detail) {
+        engine.instance.events.tell(kind, List.of(name), fence, owner, detail);
     }
 
     private <T> T reading(Plan<T> query) {
