@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang;
 
+import io.bitjang.internal.sql.Texts;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -31,7 +32,7 @@ public final class Wait {
     public static Wait upTo(Duration duration) {
         Objects.requireNonNull(duration, "duration");
         if (duration.isNegative()) {
-            throw new IllegalArgumentException("A wait can't be negative: " + duration);
+            throw new IllegalArgumentException("A wait can't be negative: " + Texts.of(duration));
         }
         return duration.isZero() ? NONE : new Wait(duration);
     }
@@ -58,6 +59,6 @@ public final class Wait {
 
     @Override
     public String toString() {
-        return limit == null ? "forever" : limit.isZero() ? "no wait" : "up to " + limit;
+        return limit == null ? "forever" : limit.isZero() ? "no wait" : "up to " + Texts.of(limit);
     }
 }

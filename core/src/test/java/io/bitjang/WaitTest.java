@@ -35,7 +35,7 @@ class WaitTest {
     void it_says_what_it_is() {
         assertThat(Wait.none()).hasToString("no wait");
         assertThat(Wait.forever()).hasToString("forever");
-        assertThat(Wait.upTo(Duration.ofSeconds(2))).hasToString("up to PT2S");
+        assertThat(Wait.upTo(Duration.ofSeconds(2))).hasToString("up to 2 s");
     }
 
     @Test

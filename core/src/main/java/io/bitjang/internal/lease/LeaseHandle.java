@@ -7,6 +7,7 @@ import io.bitjang.NoLockException;
 import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.Plan;
+import io.bitjang.internal.sql.Texts;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Callbacks;
@@ -124,7 +125,8 @@ final class LeaseHandle implements Lease {
         if (nanosLeft() < atLeast.toNanos()) {
             throw new NoLockException(
                     name(),
-                    name() + " can't be held for " + atLeast + ": a lease of it lasts " + request.duration(),
+                    name() + " can't be held for " + Texts.of(atLeast) + ": a lease of it lasts "
+                            + Texts.of(request.duration()),
                     null);
         }
     }
@@ -323,9 +325,9 @@ final class LeaseHandle implements Lease {
             return;
         }
         Duration maxHold = request.maxHold();
-        boolean held = maxHold != null && ticker.now() - acquiredAt >= maxHold.toNanos();
-        String reason =
-                held ? "it reached its maximum hold of " + maxHold : "it expired: it could not be renewed in time";
+        String reason = maxHold != null && ticker.now() - acquiredAt >= maxHold.toNanos()
+                ? "it reached its maximum hold of " + Texts.of(maxHold)
+                : "it expired: it could not be renewed in time";
         if (end(false, Gone.lost(reason), telling)) {
             // a renewal whose answer came too late may have prolonged it: nobody has it, so nobody must wait for it
             keeper.releaseLater(this);

@@ -20,10 +20,11 @@ public final class Limits {
     public static Duration duration(String what, Duration duration) {
         Objects.requireNonNull(duration, what);
         if (duration.isZero() || duration.isNegative()) {
-            throw new IllegalArgumentException("The " + what + " must be longer than zero, not " + duration);
+            throw new IllegalArgumentException("The " + what + " must be longer than zero, not " + Texts.of(duration));
         }
         if (duration.compareTo(MAX) > 0) {
-            throw new IllegalArgumentException("The " + what + " must not be longer than 10 years: " + duration);
+            throw new IllegalArgumentException(
+                    "The " + what + " must not be longer than 10 years: " + Texts.of(duration));
         }
         return duration;
     }

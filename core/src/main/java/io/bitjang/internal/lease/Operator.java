@@ -14,6 +14,7 @@ import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.Plan;
+import io.bitjang.internal.sql.Texts;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.spi.LockEvent.Kind;
 import java.time.Duration;
@@ -141,7 +142,8 @@ public final class Operator implements LockAdmin {
     @Override
     public int sweep(Duration idleFor) {
         if (Limits.duration("idle time", idleFor).compareTo(LEAST_IDLE) < 0) {
-            throw new IllegalArgumentException("Rows idle for less than " + LEAST_IDLE + " are not swept: " + idleFor);
+            throw new IllegalArgumentException(
+                    "Rows idle for less than " + Texts.of(LEAST_IDLE) + " are not swept: " + Texts.of(idleFor));
         }
         long micros = Limits.micros(idleFor);
         int swept = 0;

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.internal.sql;
 
+import java.time.Duration;
 import java.util.Objects;
 
-/** What may be stored as a text, on every database alike. */
+/** What may be stored as a text, on every database alike, and what people read. */
 public final class Texts {
 
     private Texts() {}
+
+    /** Writes a duration as people do: {@code 500 ms}, {@code 1 min 30 s}. */
+    public static String of(Duration duration) {
+        Duration length = Duration.ofSeconds(Math.max(duration.getSeconds(), -Long.MAX_VALUE), duration.getNano())
+                .abs();
+        String text = part(length.toDays(), " d ")
+                + part(length.toHoursPart(), " h ")
+                + part(length.toMinutesPart(), " min ")
+                + part(length.toSecondsPart(), " s ")
+                + part(length.toMillisPart(), " ms ");
+        return (duration.isNegative() ? "-" : "")
+                + (text.isEmpty() ? length.isZero() ? "0 s" : length.getNano() + " ns" : text.strip());
+    }
+
+    private static String part(long number, String unit) {
+        return number == 0 ? "" : number + unit;
+    }
 
     /** Compares texts by code points, as the databases sort; {@link String#compareTo} goes by UTF-16 units. */
     public static int compare(String a, String b) {

@@ -124,6 +124,6 @@ public class Waiter<T> {
             return new LockingFailException(
                     name, "Waited for " + name + " " + wait + ", and the database has not answered", null);
         }
-        return new AlreadyLockedException(name, holder, " (waited " + wait + ")");
+        return new AlreadyLockedException(name, holder, wait.equals(Wait.none()) ? "" : " (waited " + wait + ")");
     }
 }

@@ -4,6 +4,7 @@ package io.bitjang.internal.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.bitjang.internal.sql.Texts;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -28,7 +29,7 @@ class LimitsTest {
         for (Duration wrong : List.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofDays(3654))) {
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> Limits.duration("time", wrong))
-                    .withMessageContainingAll("time", wrong.toString());
+                    .withMessageContainingAll("time", Texts.of(wrong));
         }
     }
 }

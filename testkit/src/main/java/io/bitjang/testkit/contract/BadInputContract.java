@@ -44,15 +44,15 @@ public abstract class BadInputContract extends OnOwnTables {
         LockData leaseBefore = data(LockName.of("job"));
         Map<Duration, String> wrong = Map.of(
                 Duration.ZERO,
-                "longer than zero",
+                "longer than zero, not 0 s",
                 Duration.ofNanos(-1),
-                "longer than zero",
+                "longer than zero, not -1 ns",
                 Duration.ofSeconds(Long.MIN_VALUE),
-                "longer than zero",
+                "longer than zero, not -106751991167300 d",
                 Duration.ofDays(3660),
-                "10 years",
+                "10 years: 3660 d",
                 Duration.ofSeconds(Long.MAX_VALUE),
-                "10 years");
+                "10 years: 106751991167300 d");
         wrong.forEach((duration, problem) -> {
             for (ThrowingCallable call : List.<ThrowingCallable>of(
                     () -> locks.manager().tryLock("order", "43", "kim", duration),
@@ -70,7 +70,7 @@ public abstract class BadInputContract extends OnOwnTables {
                     () -> builder().offlineDuration(duration))) {
                 assertThatExceptionOfType(IllegalArgumentException.class)
                         .isThrownBy(call)
-                        .withMessageContainingAll(problem, duration.toString());
+                        .withMessageContaining(problem);
             }
         });
 
@@ -253,7 +253,7 @@ public abstract class BadInputContract extends OnOwnTables {
 
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> locks.admin().sweep(Duration.ofMinutes(59)))
-                .withMessageContaining("PT59M");
+                .withMessageContainingAll("less than 1 h", "59 min");
         assertThat(locks.admin().sweep(Duration.ofHours(1))).isZero();
         assertThat(locks.admin().counts().free()).isEqualTo(1);
     }
