@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   acquired_at bigint,
   expires_at  bigint,                            -- when free: since when
   note        varchar(2000),
-  wanted      int DEFAULT 0 NOT NULL,            -- the number of a process that waits for it; 0 for none
+  wanted      int DEFAULT 0 NOT NULL,            -- the number of a process that waits for it, negative once a group took it; 0 for none
   taken_from  varchar(510),                      -- whose expired lock this grant took over
   forced      varchar(2000),                     -- who took it away, and why
   probes      bigint DEFAULT 0 NOT NULL,         -- written to find out what became of an attempt

@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   acquired_at bigint,
   expires_at  bigint,                            -- when free: since when
   note        varchar(1000),
-  wanted      int NOT NULL DEFAULT 0,            -- the number of a process that waits for it; 0 for none
+  wanted      int NOT NULL DEFAULT 0,            -- the number of a process that waits for it, negative once a group took it; 0 for none
   taken_from  varchar(255) COLLATE utf8mb4_nopad_bin,           -- whose expired lock this grant took over
   forced      varchar(1000),                     -- who took it away, and why
   probes      bigint NOT NULL DEFAULT 0,         -- written to find out what became of an attempt

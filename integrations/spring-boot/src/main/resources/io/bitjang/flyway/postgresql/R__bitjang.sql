@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS bitjang_locks (
   acquired_at bigint,
   expires_at  bigint,                            -- when free: since when
   note        varchar(1000),
-  wanted      int NOT NULL DEFAULT 0,            -- the number of a process that waits for it; 0 for none
+  wanted      int NOT NULL DEFAULT 0,            -- the number of a process that waits for it, negative once a group took it; 0 for none
   taken_from  varchar(255),                      -- whose expired lock this grant took over
   forced      varchar(1000),                     -- who took it away, and why
   flags       smallint NOT NULL DEFAULT 0,       -- what the last change answered: 2 if others waited
