@@ -25,7 +25,7 @@ final class Journals {
             "h2",
             "H2",
             "none",
-            "without a database");
+            "without a server"); // H2 in memory, or no database at all
 
     private final Path folder;
 
