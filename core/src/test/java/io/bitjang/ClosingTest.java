@@ -380,7 +380,7 @@ class ClosingTest extends OnH2 {
         Locks brief = closing(builder().closeTimeout(Duration.ofMillis(300)).build());
         brief.lease("left").acquire(Wait.none());
         down();
-        LogLines log = closing(new LogLines());
+        LogLines log = closing(LogLines.warnings());
 
         brief.close();
 

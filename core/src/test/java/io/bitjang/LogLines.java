@@ -8,26 +8,44 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** What the library warns of, until it is closed; nothing of it is printed. */
-final class LogLines extends Handler implements AutoCloseable {
+/** What is logged, until it is closed; nothing of it is printed. */
+public final class LogLines extends Handler implements AutoCloseable {
 
-    private final Logger log = Logger.getLogger("io.bitjang");
-    private final Level before = log.getLevel();
-    private final List<String> lines = new CopyOnWriteArrayList<>();
+    private final Logger log;
+    private final Level before;
+    private final List<LogRecord> records = new CopyOnWriteArrayList<>();
 
-    LogLines() {
+    private LogLines(String logger, Level level) {
+        log = Logger.getLogger(logger);
+        before = log.getLevel();
         log.setUseParentHandlers(false);
-        log.setLevel(Level.WARNING);
+        log.setLevel(level);
         log.addHandler(this);
     }
 
-    List<String> lines() {
-        return List.copyOf(lines);
+    /** What the library warns of. */
+    public static LogLines warnings() {
+        return new LogLines("io.bitjang", Level.WARNING);
+    }
+
+    /** The events, which are logged at this level. */
+    public static LogLines events() {
+        return new LogLines("io.bitjang.events", Level.FINE);
+    }
+
+    /** All that was logged, in order. */
+    public List<LogRecord> records() {
+        return List.copyOf(records);
+    }
+
+    /** The messages of all that was logged, in order. */
+    public List<String> lines() {
+        return records.stream().map(LogRecord::getMessage).toList();
     }
 
     @Override
     public void publish(LogRecord line) {
-        lines.add(line.getMessage());
+        records.add(line);
     }
 
     @Override

@@ -8,13 +8,6 @@ import io.bitjang.spi.LockEvent.Kind;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,34 +17,12 @@ class SecretsTest extends OnH2 {
     private static final LockName ORDER = LockName.of("order", "42");
     private static final LockName JOB = LockName.of("job");
 
-    private final Logger logger = Logger.getLogger("io.bitjang.events");
-    private final Queue<String> logged = new ConcurrentLinkedQueue<>();
     private final List<String> secrets = new ArrayList<>();
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord event) {
-            logged.add(event.getMessage());
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
+    private LogLines logged;
 
     @BeforeEach
     void log() {
-        logger.setLevel(Level.FINE);
-        logger.setUseParentHandlers(false);
-        logger.addHandler(handler);
-    }
-
-    @AfterEach
-    void stop() {
-        logger.removeHandler(handler);
-        logger.setUseParentHandlers(true);
-        logger.setLevel(null);
+        logged = closing(LogLines.events());
     }
 
     private void remember(LockName name) throws SQLException {
@@ -99,7 +70,7 @@ class SecretsTest extends OnH2 {
                         Kind.HANDED_OVER,
                         Kind.RELEASE_FAILED,
                         Kind.LOST);
-        assertThat(logged)
+        assertThat(logged.lines())
                 .containsAll(events.stream().map(LockEvent::toString).toList())
                 .allSatisfy(line -> assertThat(line).doesNotContain(secrets.toArray(String[]::new)));
         assertThat(List.of(
@@ -114,8 +85,8 @@ class SecretsTest extends OnH2 {
         other.lease(JOB).acquire(Wait.none()).close();
 
         assertThat(events).isEmpty();
-        assertThat(logged).hasSize(2);
-        assertThat(logged.poll()).contains("ACQUIRED", "job", "other");
-        assertThat(logged.poll()).contains("RELEASED");
+        assertThat(logged.lines()).hasSize(2);
+        assertThat(logged.lines().get(0)).contains("ACQUIRED", "job", "other");
+        assertThat(logged.lines().get(1)).contains("RELEASED");
     }
 }

@@ -61,7 +61,7 @@ class SelfWaitTest extends OnH2 {
 
     @Test
     void lease_that_another_thread_may_close_is_waited_for_with_a_warning() throws Exception {
-        LogLines log = closing(new LogLines());
+        LogLines log = closing(LogLines.warnings());
         Job<Lease> waits = start(() -> {
             Lease own = node.lease(JOB).acquire(Wait.none());
             start(() -> {

@@ -4,6 +4,7 @@ package io.bitjang.internal.work;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.bitjang.LockName;
+import io.bitjang.LogLines;
 import io.bitjang.spi.LockEvent;
 import io.bitjang.spi.LockEvent.Kind;
 import java.lang.reflect.Proxy;
@@ -23,44 +24,28 @@ class EventsTest {
     private static final LockName JOB = LockName.of("job");
 
     private final Logger logger = Logger.getLogger("io.bitjang.events");
-    private final List<LogRecord> logged = new ArrayList<>();
     private final List<LockEvent> heard = new ArrayList<>();
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord event) {
-            logged.add(event);
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
+    private LogLines logged;
 
     @BeforeEach
     void listen() {
-        logger.addHandler(handler);
-        logger.setUseParentHandlers(false);
-        logger.setLevel(Level.FINE);
+        logged = LogLines.events();
     }
 
     @AfterEach
     void stop() {
-        logger.removeHandler(handler);
-        logger.setUseParentHandlers(true);
-        logger.setLevel(null);
+        logged.close();
     }
 
     @Test
     void every_name_is_logged_even_if_nobody_listens() {
         new Events(List.of()).tell(Kind.LOST, List.of(JOB, LockName.of("order", "42")), 7, "kim", "it expired");
 
-        assertThat(logged).hasSize(2).allSatisfy(event -> {
+        assertThat(logged.records()).hasSize(2).allSatisfy(event -> {
             assertThat(event.getLevel()).isEqualTo(Level.FINE);
             assertThat(event.getMessage()).contains("LOST", "7", "kim", "it expired");
         });
-        assertThat(logged.get(1).getMessage()).contains("order", "42");
+        assertThat(logged.lines().get(1)).contains("order", "42");
     }
 
     @Test
@@ -69,7 +54,7 @@ class EventsTest {
 
         new Events(List.of(heard::add)).tell(Kind.ACQUIRED, List.of(JOB), 1, "kim", null);
 
-        assertThat(logged).isEmpty();
+        assertThat(logged.records()).isEmpty();
         assertThat(heard).hasSize(1);
     }
 
@@ -77,7 +62,7 @@ class EventsTest {
     void text_with_braces_is_logged_as_it_is() {
         new Events(List.of()).tell(Kind.ACQUIRED, List.of(LockName.of("{0} {1}")), 1, "{0}", null);
 
-        assertThat(logged).singleElement().satisfies(event -> {
+        assertThat(logged.records()).singleElement().satisfies(event -> {
             assertThat(event.getMessage()).contains("{0} {1}");
             assertThat(Objects.requireNonNullElse(event.getParameters(), new Object[0]))
                     .isEmpty();
