@@ -3,8 +3,6 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
-import io.bitjang.internal.sql.DatabaseException;
-import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.LockStore;
@@ -50,7 +48,7 @@ final class HeldRow {
     }
 
     private Plan<Result> attempt(GrantKey key, boolean lapsedToo, Deadline budget, Plan<OptionalLong> update) {
-        return update.ifFailed(HeldRow::lockedAsNothing)
+        return update.ifFailed(e -> e.isLocked() ? Plan.of(OptionalLong.empty()) : Plan.failed(e))
                 .then(answer -> answer.isPresent()
                         ? Plan.of(new Result(answer, null))
                         : store.read(key.name()).then(row -> {
@@ -109,11 +107,5 @@ final class HeldRow {
     static LockingFailException stayedLocked(GrantKey key, String what) {
         return new LockingFailException(
                 key.name(), key.name() + " could not be " + what + ": its row is locked by an open transaction", null);
-    }
-
-    private static Plan<OptionalLong> lockedAsNothing(DatabaseException e) {
-        return e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT
-                ? Plan.of(OptionalLong.empty())
-                : Plan.failed(e);
     }
 }

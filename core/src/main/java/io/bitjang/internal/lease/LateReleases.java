@@ -2,8 +2,6 @@
 package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
-import io.bitjang.internal.sql.DatabaseException;
-import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.sql.ListedRow;
 import io.bitjang.internal.sql.LockStore;
 import io.bitjang.internal.sql.Plan;
@@ -298,7 +296,7 @@ final class LateReleases {
         return rows.isEmpty()
                 ? Plan.of(0)
                 : store.releaseAll(rows).ifFailed(e -> {
-                    if (!isLocked(e)) {
+                    if (!e.isLocked()) {
                         return Plan.failed(e);
                     }
                     return half == 0
@@ -321,16 +319,12 @@ final class LateReleases {
 
     private Plan<Boolean> leaveTaken(LockName name, Entry entry) {
         return store.releaseAt(name, entry.secret, entry.notFreeBefore)
-                .ifFailed(e -> isLocked(e) ? Plan.of(OptionalLong.empty()) : Plan.failed(e))
+                .ifFailed(e -> e.isLocked() ? Plan.of(OptionalLong.empty()) : Plan.failed(e))
                 .then(left -> left.isPresent()
                         ? Plan.of(true)
                         : store.read(name)
                                 .map(row -> row.filter(found -> found.isOf(entry.secret))
                                         .isEmpty()));
-    }
-
-    private static boolean isLocked(DatabaseException e) {
-        return e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT;
     }
 
     private void done(Entry entry) {

@@ -165,7 +165,7 @@ final class LeaseHandle implements Lease {
         if (endQuietly()) {
             return keeper.release(this);
         }
-        return state.tellIfUntold() ? Plan.failed(notHeld()) : Plan.DONE;
+        return state.tellIfUntold() ? Plan.failed(notHeld("")) : Plan.DONE;
     }
 
     /**
@@ -298,7 +298,7 @@ final class LeaseHandle implements Lease {
     /** Ends the lease as lost, because it turned out at the release that it had been lost before. */
     NoLockException loseAtRelease(Gone reason) {
         end(true, reason, Runnable::run);
-        return notHeld();
+        return notHeld("");
     }
 
     private boolean end(boolean released, Gone reason, Executor telling) {
@@ -339,20 +339,16 @@ final class LeaseHandle implements Lease {
         state.tell();
     }
 
-    NoLockException notHeld() {
-        return notHeld("");
-    }
-
     /** Makes the exception that tells the holder why the lease is not held, and what follows from that. */
     NoLockException notHeld(String consequence) {
-        Gone lost = state.tellWhyLost();
-        return (lost == null ? Gone.lost("it was given back") : lost).notHeld(key, consequence, null);
+        return Objects.requireNonNullElse(state.tellWhyLost(), Gone.lost("it was given back"))
+                .notHeld(key, consequence, null);
     }
 
     private void requireActive() {
         keeper.requireOpen();
         if (!isHeld()) {
-            throw notHeld();
+            throw notHeld("");
         }
     }
 }

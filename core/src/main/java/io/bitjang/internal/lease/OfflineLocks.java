@@ -109,10 +109,9 @@ public final class OfflineLocks implements LockManager {
         return engine.run(engine.heldRow.repeatable(
                         key.name(), "could not be checked", store.check(key.name(), key.secret())))
                 .map(LockRow::toData)
-                .orElseThrow(() -> {
-                    Gone gone = Gone.of(engine.read(key.name()).orElse(null), key);
-                    return (gone == null ? Gone.lost("it expired") : gone).notHeld(key, "", null);
-                });
+                .orElseThrow(() -> Objects.requireNonNullElse(
+                                Gone.of(engine.read(key.name()).orElse(null), key), Gone.lost("it expired"))
+                        .notHeld(key, "", null));
     }
 
     @Override

@@ -253,8 +253,7 @@ final class Releases {
         return store.releaseAll(lease.names().stream()
                         .map(name -> new ListedRow(name, lease.key().secret(), 0))
                         .toList())
-                .ifFailed(e ->
-                        e.meaning() == Meaning.BUSY || e.meaning() == Meaning.REPEAT ? Plan.of(0) : Plan.failed(e));
+                .ifFailed(e -> e.isLocked() ? Plan.of(0) : Plan.failed(e));
     }
 
     /** Throws if the lease turned out to be lost, or its row stayed locked. */

@@ -110,7 +110,7 @@ final class Renewer {
         @Nullable Gone gone = whyGone(lease, rows);
         if (gone != null) {
             lease.lose(gone);
-            throw lease.notHeld();
+            throw lease.notHeld("");
         }
         throw new LockingFailException(name, name + " " + NOT_RENEWED + ": " + LOCKED, null);
     }

@@ -47,6 +47,11 @@ public final class DatabaseException extends RuntimeException {
         return new LockingFailException(name, name + " " + what + ". " + getMessage(), sqlException);
     }
 
+    /** Tells whether a row is locked right now, as far as can be told. */
+    public boolean isLocked() {
+        return meaning == Meaning.BUSY || meaning == Meaning.REPEAT;
+    }
+
     /** Returns what the failure means. */
     public Meaning meaning() {
         return meaning;

@@ -7,6 +7,7 @@ import io.bitjang.StaleSnapshotException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
@@ -158,8 +159,7 @@ public final class GuardSql {
         if (!certain && row != null && row.isOf(key.secret())) {
             return refuse(connection, otherwise);
         }
-        @Nullable Gone known = Gone.of(row, key);
-        Gone gone = known == null ? Gone.lost("the guard found that it is gone") : known;
+        Gone gone = Objects.requireNonNullElse(Gone.of(row, key), Gone.lost("the guard found that it is gone"));
         lost.accept(gone);
         return refuse(connection, gone.notHeld(key, ", the transaction was rolled back", cause));
     }

@@ -4,8 +4,6 @@ package io.bitjang.internal.work;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -34,8 +32,8 @@ public final class ThreadWorkers implements Workers {
     private final ScheduledThreadPoolExecutor timer;
     private final ThreadPoolExecutor pool;
 
-    /** Those of the pool's threads that are at work. */
-    private final Set<Thread> atWork = ConcurrentHashMap.newKeySet();
+    /** What only the pool's own threads have. */
+    private final ThreadLocal<Boolean> own = new ThreadLocal<>();
 
     /** The threads for the application's code, which may take as long as it likes. */
     private final ThreadPoolExecutor callbacks;
@@ -55,7 +53,13 @@ public final class ThreadWorkers implements Workers {
         timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
         timer.allowCoreThreadTimeOut(true);
         timer.setRemoveOnCancelPolicy(true);
-        pool = atMost(MAX_WORKERS, threads.apply("bitjang-worker"));
+        ThreadFactory workers = threads.apply("bitjang-worker");
+        pool = atMost(
+                MAX_WORKERS,
+                task -> workers.newThread(() -> {
+                    own.set(true);
+                    task.run();
+                }));
         callbacks = atMost(MAX_CALLBACKS, threads.apply("bitjang-callback"));
         aside = new ThreadPoolExecutor(
                 0,
@@ -80,19 +84,12 @@ public final class ThreadWorkers implements Workers {
 
     @Override
     public void execute(Runnable task) {
-        submit(pool, () -> {
-            atWork.add(Thread.currentThread());
-            try {
-                task.run();
-            } finally {
-                atWork.remove(Thread.currentThread());
-            }
-        });
+        submit(pool, task);
     }
 
     @Override
     public boolean isAtWork() {
-        return atWork.contains(Thread.currentThread());
+        return own.get() != null;
     }
 
     @Override

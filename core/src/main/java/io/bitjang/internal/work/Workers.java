@@ -34,7 +34,7 @@ public interface Workers extends Executor {
     @Nullable
     Thread start(String name, Runnable work);
 
-    /** Tells whether the calling thread runs a task of {@link #execute}, so that it can't wait for the end of them all. */
+    /** Tells whether the calling thread is one of {@link #execute}'s, so that it can't wait for the end of its task. */
     default boolean isAtWork() {
         return false;
     }
