@@ -187,7 +187,8 @@ class WaitingTest extends OnH2 {
         // the gate is shut until the end of the test
         assertThatThrownBy(() -> node.lease(JOB).acquire(BRIEF))
                 .isInstanceOf(LockingFailException.class)
-                .hasMessageContaining("has not answered");
+                .hasMessageContaining("has not answered")
+                .hasMessageContaining("notifications(false)");
         assertThatThrownBy(() -> node.lease("b")
                         .acquireAsync(BRIEF)
                         .toCompletableFuture()

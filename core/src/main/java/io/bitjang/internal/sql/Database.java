@@ -7,6 +7,7 @@ import io.bitjang.internal.dialect.Dialect.Notifying;
 import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Log;
+import io.bitjang.internal.work.Waiter;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -130,7 +131,12 @@ public final class Database implements Runner {
             return connection;
         } catch (Throwable e) {
             SQLException cause = e instanceof SQLException known ? known : foreign(e);
-            throw new DatabaseException(Meaning.FAILED, otherwise + ": " + cause.getMessage(), cause);
+            // a pool that has no connection to give; if it can't make one, it tells why
+            boolean empty = cause instanceof SQLTransientConnectionException && cause.getCause() == null;
+            throw new DatabaseException(
+                    Meaning.FAILED,
+                    otherwise + ": " + cause.getMessage() + (empty ? ". " + Waiter.SMALL_POOL : ""),
+                    cause);
         }
     }
 

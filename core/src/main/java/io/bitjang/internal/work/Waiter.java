@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public class Waiter<T> {
 
+    /** What those should know for whom a pool may have had no connection: others who wait may have it. */
+    public static final String SMALL_POOL = "With only one or two connections in the pool, set notifications(false).";
+
     private final List<LockName> names;
     private final Deadline deadline;
     private final Wait wait;
@@ -122,7 +125,9 @@ public class Waiter<T> {
         }
         if (!answered) {
             return new LockingFailException(
-                    name, "Waited for " + name + " " + wait + ", and the database has not answered", null);
+                    name,
+                    "Waited for " + name + " " + wait + ", and the database has not answered. " + SMALL_POOL,
+                    null);
         }
         return new AlreadyLockedException(name, holder, wait.equals(Wait.none()) ? "" : " (waited " + wait + ")");
     }
