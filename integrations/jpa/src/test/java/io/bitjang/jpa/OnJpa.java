@@ -205,7 +205,8 @@ abstract class OnJpa {
 
     /**
      * The shortest of some measurements, as soon as one is short enough: a machine that is busy with other things makes whatever one
-     * measures longer, and never shorter.
+     * measures longer, and never shorter. No flaw hides behind that: a limit that is rounded up, ignored or taken from the session is
+     * so every time, and a wait that is too short shows, because the shortest counts.
      */
     static long shortest(long enough, Callable<Long> measured) throws Exception {
         long shortest = Long.MAX_VALUE;

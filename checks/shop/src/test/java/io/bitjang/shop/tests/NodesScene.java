@@ -99,7 +99,8 @@ abstract class NodesScene extends InShop {
 
     /**
      * It has just written, so its next line is most of a second away. On a busy machine the signal may come when it writes that: the
-     * line is then in one book only, and it is woken, to be stopped after the next one.
+     * line is then in one book only, and it is woken, to be stopped after the next one. That repeats how the scene begins, and nothing
+     * that is promised of it.
      */
     private void pauseBetweenLines(Page operator, LockData first) {
         String pid = node(operator, first.owner()).locator("[name=pid]").first().inputValue();

@@ -99,7 +99,9 @@ class StartTest {
     @Test
     void it_ends_within_three_seconds_while_a_browser_listens_and_nodes_run() throws Exception {
         long took = Long.MAX_VALUE;
-        // what holds up its end does so every time; a machine that is busy with other things, now and then
+        // what holds up its end (an open stream, a node that is waited for) does so every time; a machine that is busy
+        // with
+        // other things, now and then. One that hangs for a minute fails at once.
         for (int i = 0; i < 4 && took >= 3_000; i++) {
             took = Math.min(took, millisToEnd());
         }

@@ -99,7 +99,10 @@ abstract class OnRegistry {
                 .isTrue();
     }
 
-    /** When its time is over, not before and not seconds later. Only a machine that stands still makes it longer, and not every time. */
+    /**
+     * When its time is over, not before and not seconds later. Only a machine that stands still makes it longer, and not every time; one
+     * who waits for the database instead of the clock does so every time. No measurement may be too short.
+     */
     static void assertEndsAfter(long millis, Ending work) throws Exception {
         long shortest = Long.MAX_VALUE;
         for (int i = 0; i < 4 && shortest > millis + LATE_MS; i++) {

@@ -54,7 +54,9 @@ class RepositoryLockTest extends OnSpringData {
         long number = newOrder();
         long millis = 300;
         try (AutoCloseable held = holding(number)) {
-            // the best of some: a machine that is busy with other things makes a wait longer, and never shorter
+            // the best of some: a machine that is busy with other things makes a wait longer, and never shorter; a
+            // limit that
+            // does not reach the statement makes it longer every time
             long took = Long.MAX_VALUE;
             for (int i = 0; i < 12 && took > millis + 100; i++) {
                 long before = System.nanoTime();
