@@ -3,6 +3,7 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.LockName;
 import io.bitjang.LockingFailException;
+import io.bitjang.internal.sql.DatabaseException.Meaning;
 import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.GrantKey;
 import io.bitjang.internal.sql.LockStore;

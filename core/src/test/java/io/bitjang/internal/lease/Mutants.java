@@ -67,8 +67,8 @@ final class Mutants {
             new Mutant(
                     "a loss is told twice",
                     "lease.LeaseHandle",
-                    "keeper.lost(this, reason, telling);",
-                    "keeper.lost(this, reason, telling);\n            keeper.lost(this, reason, telling);"),
+                    "keeper.lost(this, reason.why(), telling);",
+                    "keeper.lost(this, reason.why(), telling);\n            keeper.lost(this, reason.why(), telling);"),
             new Mutant(
                     "a waiter who left keeps the lease",
                     "lease.WaitQueues",
@@ -249,11 +249,7 @@ final class Mutants {
                     "lease.LeaseEngine",
                     "for (LockName name : lease.names()) {\n            pins.pin(",
                     "for (LockName name : List.of(lease.name())) {\n            pins.pin("),
-            new Mutant(
-                    "a loss that a guard finds is not noted",
-                    "lease.LeaseEngine",
-                    "lease.lose(gone);",
-                    ""));
+            new Mutant("a loss that a guard finds is not noted", "lease.LeaseEngine", "lease.lose(gone);", ""));
 
     /** Flaws that it does not see yet. */
     static final List<Mutant> UNSEEN = List.of(

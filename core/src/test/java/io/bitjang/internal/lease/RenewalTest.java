@@ -199,7 +199,7 @@ class RenewalTest extends OnEngine {
     void group_that_has_lost_one_of_its_locks_is_told_although_the_row_of_another_is_locked() throws Exception {
         for (boolean busy : List.of(false, true)) {
             List<LockName> names = List.of(LockName.of("a" + busy), LockName.of("b" + busy));
-            Attempts.Outcome outcome = engine.run(engine.grants.attempt(names, request(), 0));
+            Grants.Outcome outcome = engine.run(engine.grants.attempt(names, request(), 0));
             expire(names.get(1));
             other.lease(names.get(1)).acquire(Wait.none());
             Connection transaction = locked(names.get(0));
@@ -211,7 +211,7 @@ class RenewalTest extends OnEngine {
             events.clear();
 
             LeaseHandle lease = engine.run(
-                    engine.grants.granted(names, request(), new Attempts.Outcome(outcome.answer(), ago(THIRD))));
+                    engine.grants.granted(names, request(), new Grants.Outcome(outcome.answer(), ago(THIRD))));
             untilTold(Kind.LOST);
 
             assertThat(told()).as("busy: %s", busy).doesNotContain(Kind.AT_RISK);
