@@ -12,7 +12,6 @@ import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -40,7 +39,7 @@ final class ProcessLine implements WakeUps {
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);
     private static final Duration PAUSE_AFTER_REFUSAL = Duration.ofHours(1);
-    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long LOOK_NANOS = Duration.ofMillis(100).toNanos();
 
     /** How often a holder looks before it gives up the gate, after two seconds: anyone who waits longer may as well poll. */
     private static final int MOST_LOOKS = 20;
@@ -100,8 +99,8 @@ final class ProcessLine implements WakeUps {
     }
 
     @Override
-    public boolean willRing(List<LockName> names) {
-        return others.willRing(names) || isBehind(names);
+    public boolean willRing(List<LockName> names, long since) {
+        return others.willRing(names, since) || isBehind(names);
     }
 
     @Override
@@ -137,17 +136,10 @@ final class ProcessLine implements WakeUps {
     public void close(Deadline end) {
         closed = true;
         others.close(end);
-        Thread at = thread;
         Optional<SessionLink> open = Optional.ofNullable(link);
         open.ifPresent(each -> workers.aside(each::cancel));
-        LockSupport.unpark(at);
-        try {
-            if (at != null) {
-                at.join(1 + TimeUnit.NANOSECONDS.toMillis(end.remainingNanos()));
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        LockSupport.unpark(thread);
+        end.join(thread);
         open.filter(each -> !each.isClosed()).ifPresent(each -> workers.aside(each::abort));
     }
 

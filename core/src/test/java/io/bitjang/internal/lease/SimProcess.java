@@ -234,7 +234,6 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
             long waitsUntil,
             SimTable.@Nullable Blocked waited) {
         SimTable.Transaction transaction = open != null ? open : world.table.begin();
-        transaction.by = this;
         @Nullable Object answer = null;
         @Nullable DatabaseException failure = null;
         try {

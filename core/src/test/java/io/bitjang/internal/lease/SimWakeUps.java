@@ -15,6 +15,7 @@ final class SimWakeUps implements WakeUps {
     private final Sleepers sleepers;
     private boolean starting;
     private boolean listening;
+    private long began;
 
     /** The step in which a queue that is about to choose when to look again was promised nothing. */
     private long unpromised = -1;
@@ -22,8 +23,6 @@ final class SimWakeUps implements WakeUps {
     SimWakeUps(SimProcess process, Sleepers sleepers) {
         this.process = process;
         this.sleepers = sleepers;
-        // whoever begins to listen may miss a word that comes just before, and looks at the table a while later
-        this.listening = process.world.kind.calm();
     }
 
     @Override
@@ -35,15 +34,17 @@ final class SimWakeUps implements WakeUps {
             world.at(world.network(), process, () -> {
                 starting = false;
                 listening = true;
+                began = process.ticker.now();
             });
         }
         return false;
     }
 
     @Override
-    public boolean willRing(List<LockName> names) {
-        unpromised = listening ? -1 : unpromised;
-        return listening;
+    public boolean willRing(List<LockName> names, long since) {
+        boolean rings = listening && began - since <= 0;
+        unpromised = rings ? -1 : unpromised;
+        return rings;
     }
 
     @Override
@@ -59,7 +60,14 @@ final class SimWakeUps implements WakeUps {
         return promised;
     }
 
-    /** The server has told that a lock was freed. */
+    /** The server tells those who listen now that a lock was freed. */
+    void tell(LockName name) {
+        if (listening) {
+            process.world.at(process.world.network(), process, () -> ring(name));
+        }
+    }
+
+    /** It hears that a lock was freed. */
     void ring(LockName name) {
         if (listening) {
             process.world.log(process, () -> "hears that " + name + " is free");
