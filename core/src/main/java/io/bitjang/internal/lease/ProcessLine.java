@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,7 +82,7 @@ final class ProcessLine implements WakeUps {
             return false;
         }
         begin();
-        LockSupport.unpark(thread);
+        ticker.unpark(thread);
         return true;
     }
 
@@ -128,7 +127,7 @@ final class ProcessLine implements WakeUps {
     public void freed(List<LockName> names) {
         if (names.get(0).equals(passedFor)) {
             passedFor = null;
-            LockSupport.unpark(thread);
+            ticker.unpark(thread);
         }
     }
 
@@ -138,7 +137,7 @@ final class ProcessLine implements WakeUps {
         others.close(end);
         Optional<SessionLink> open = Optional.ofNullable(link);
         open.ifPresent(each -> workers.aside(each::cancel));
-        LockSupport.unpark(thread);
+        ticker.unpark(thread);
         end.join(thread);
         open.filter(each -> !each.isClosed()).ifPresent(each -> workers.aside(each::abort));
     }

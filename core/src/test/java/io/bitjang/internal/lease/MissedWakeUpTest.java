@@ -38,9 +38,12 @@ class MissedWakeUpTest extends OnEngine {
         LockStore store = new LockStore(database.dialect(), new Tables(null, "bitjang_"), clock, GrantKey::newSecret);
         ThreadWorkers threads = new ThreadWorkers(clock);
         mine = new LeaseEngine(
-                new Instance(new WorkerDriver(database, threads), store, new Events(List.of())),
+                new Instance(
+                        new WorkerDriver(database, threads),
+                        store,
+                        new Events(List.of()),
+                        new Settings("mine", LONG, LONG, false, true)),
                 store.guard(database),
-                new Settings("mine", LONG, LONG, false, true),
                 sleepers -> new Listens());
         closing(() -> threads.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         closing(() -> mine.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));

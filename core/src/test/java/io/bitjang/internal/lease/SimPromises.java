@@ -130,7 +130,7 @@ final class SimPromises implements SimRows.Observer {
             SimTable.@Nullable Row row = world.table.row(spell.name);
             boolean locked = world.table.isLocked(spell.name);
             boolean held = row != null && world.table.isHeld(row);
-            idle(spell, !held && !locked);
+            idle(spell, !held && !locked && !world.gates.keptByFormerHolder(spell.name));
             orphaned(spell, held && !locked ? row.lockId : null);
         }
     }
