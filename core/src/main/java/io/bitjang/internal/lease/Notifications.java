@@ -79,18 +79,14 @@ final class Notifications implements WakeUps {
             state.compareAndSet(State.STARTING, State.LISTENING);
             Deadline end = workers.ticker().in(LINGER);
             while (state.get() == State.LISTENING && (sleepers.areThere() || !end.passed())) {
-                List<LockName> names = open.receive(BLOCK_MILLIS);
-                if (!names.isEmpty()) {
-                    sleepers.wake(names);
-                }
+                sleepers.wake(open.receive(BLOCK_MILLIS));
                 end = sleepers.areThere() ? workers.ticker().in(LINGER) : end;
             }
         } catch (RuntimeException e) {
             retry = workers.ticker().in(PAUSE_AFTER_FAILURE);
             Log.warn("Locks are polled for: no notifications. " + e.getMessage());
         } finally {
-            state.compareAndSet(State.STARTING, State.OFF);
-            state.compareAndSet(State.LISTENING, State.OFF);
+            state.updateAndGet(now -> now == State.CLOSED ? now : State.OFF);
         }
     }
 }

@@ -6,7 +6,6 @@ import io.bitjang.LockName;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Log;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
@@ -44,7 +43,6 @@ final class ProcessLine implements WakeUps {
     private static final int MOST_LOOKS = 20;
 
     private final Workers workers;
-    private final Ticker ticker;
     private final SessionStore store;
     private final Sleepers sleepers;
     private final WakeUps others;
@@ -62,8 +60,7 @@ final class ProcessLine implements WakeUps {
 
     ProcessLine(Workers workers, SessionStore store, Sleepers sleepers, WakeUps others) {
         this.workers = workers;
-        this.ticker = workers.ticker();
-        this.retry = ticker.in(Duration.ZERO);
+        this.retry = workers.ticker().in(Duration.ZERO);
         this.store = store;
         this.sleepers = sleepers;
         this.others = others;
@@ -82,7 +79,7 @@ final class ProcessLine implements WakeUps {
             return false;
         }
         begin();
-        ticker.unpark(thread);
+        workers.ticker().unpark(thread);
         return true;
     }
 
@@ -90,7 +87,7 @@ final class ProcessLine implements WakeUps {
         if (running.compareAndSet(false, true)) {
             thread = workers.start("bitjang-gate", this::run);
             if (thread == null) {
-                retry = ticker.in(PAUSE_AFTER_FAILURE);
+                retry = workers.ticker().in(PAUSE_AFTER_FAILURE);
                 next.set(null);
                 running.set(false);
             }
@@ -127,7 +124,7 @@ final class ProcessLine implements WakeUps {
     public void freed(List<LockName> names) {
         if (names.get(0).equals(passedFor)) {
             passedFor = null;
-            ticker.unpark(thread);
+            workers.ticker().unpark(thread);
         }
     }
 
@@ -137,7 +134,7 @@ final class ProcessLine implements WakeUps {
         others.close(end);
         Optional<SessionLink> open = Optional.ofNullable(link);
         open.ifPresent(each -> workers.aside(each::cancel));
-        ticker.unpark(thread);
+        workers.ticker().unpark(thread);
         end.join(thread);
         open.filter(each -> !each.isClosed()).ifPresent(each -> workers.aside(each::abort));
     }
@@ -148,18 +145,18 @@ final class ProcessLine implements WakeUps {
             open = store.connect();
             link = open;
             store.open(open);
-            Deadline end = ticker.in(LINGER);
+            Deadline end = workers.ticker().in(LINGER);
             while (!closed && !end.passed()) {
                 LockName name = next.getAndSet(null);
                 if (name == null) {
-                    ticker.park(LOOK_NANOS);
+                    workers.ticker().park(LOOK_NANOS);
                 } else {
                     standFor(name, open);
-                    end = ticker.in(LINGER);
+                    end = workers.ticker().in(LINGER);
                 }
             }
         } catch (RuntimeException e) {
-            retry = ticker.in(e instanceof LockException ? PAUSE_AFTER_REFUSAL : PAUSE_AFTER_FAILURE);
+            retry = workers.ticker().in(e instanceof LockException ? PAUSE_AFTER_REFUSAL : PAUSE_AFTER_FAILURE);
             String what = "Locks are polled for, without a line: " + e.getMessage();
             if (closed) {
                 Log.debug(what);
@@ -210,7 +207,7 @@ final class ProcessLine implements WakeUps {
         while (!closed
                 && name.equals(passedFor)
                 && (sleepers.have(name) ? looks++ < MOST_LOOKS : sleepers.waitFor(name))) {
-            ticker.park(LOOK_NANOS);
+            workers.ticker().park(LOOK_NANOS);
         }
         passedFor = null;
         open.release(key);
