@@ -6,12 +6,10 @@ import io.bitjang.internal.dialect.Dialect.Notifying;
 import io.bitjang.internal.sql.Channel;
 import io.bitjang.internal.sql.Database;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Log;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -33,18 +31,20 @@ final class Notifications implements WakeUps {
     }
 
     private final Workers workers;
-    private final Ticker ticker;
     private final Database database;
     private final Notifying notifying;
     private final Sleepers sleepers;
     private final AtomicReference<State> state = new AtomicReference<>(State.OFF);
     private volatile Deadline retry;
+
+    /** Since when it listens: what came before is not heard of. */
+    private volatile long began;
+
     private volatile @Nullable Thread thread;
 
     Notifications(Workers workers, Database database, Notifying notifying, Sleepers sleepers) {
         this.workers = workers;
-        this.ticker = workers.ticker();
-        this.retry = ticker.in(Duration.ZERO);
+        this.retry = workers.ticker().in(Duration.ZERO);
         this.database = database;
         this.notifying = notifying;
         this.sleepers = sleepers;
@@ -55,7 +55,7 @@ final class Notifications implements WakeUps {
         if (retry.passed() && state.compareAndSet(State.OFF, State.STARTING)) {
             thread = workers.start("bitjang-listener", this::listen);
             if (thread == null) {
-                retry = ticker.in(PAUSE_AFTER_FAILURE);
+                retry = workers.ticker().in(PAUSE_AFTER_FAILURE);
                 state.compareAndSet(State.STARTING, State.OFF);
             }
         }
@@ -63,40 +63,30 @@ final class Notifications implements WakeUps {
     }
 
     @Override
-    public boolean willRing(List<LockName> names) {
-        return state.get() == State.LISTENING;
+    public boolean willRing(List<LockName> names, long since) {
+        return state.get() == State.LISTENING && began - since <= 0;
     }
 
     @Override
     public void close(Deadline end) {
         state.set(State.CLOSED);
-        Thread running = thread;
-        if (running != null) {
-            try {
-                running.join(1 + TimeUnit.NANOSECONDS.toMillis(end.remainingNanos()));
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        end.join(thread);
     }
 
     private void listen() {
         try (Channel open = database.listen(notifying)) {
+            began = workers.ticker().now();
             state.compareAndSet(State.STARTING, State.LISTENING);
-            Deadline end = ticker.in(LINGER);
+            Deadline end = workers.ticker().in(LINGER);
             while (state.get() == State.LISTENING && (sleepers.areThere() || !end.passed())) {
-                List<LockName> names = open.receive(BLOCK_MILLIS);
-                if (!names.isEmpty()) {
-                    sleepers.wake(names);
-                }
-                end = sleepers.areThere() ? ticker.in(LINGER) : end;
+                sleepers.wake(open.receive(BLOCK_MILLIS));
+                end = sleepers.areThere() ? workers.ticker().in(LINGER) : end;
             }
         } catch (RuntimeException e) {
-            retry = ticker.in(PAUSE_AFTER_FAILURE);
+            retry = workers.ticker().in(PAUSE_AFTER_FAILURE);
             Log.warn("Locks are polled for: no notifications. " + e.getMessage());
         } finally {
-            state.compareAndSet(State.STARTING, State.OFF);
-            state.compareAndSet(State.LISTENING, State.OFF);
+            state.updateAndGet(now -> now == State.CLOSED ? now : State.OFF);
         }
     }
 }

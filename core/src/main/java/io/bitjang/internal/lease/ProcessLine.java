@@ -6,16 +6,13 @@ import io.bitjang.LockName;
 import io.bitjang.internal.sql.SessionLink;
 import io.bitjang.internal.sql.SessionStore;
 import io.bitjang.internal.time.Deadline;
-import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Log;
 import io.bitjang.internal.work.Workers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,13 +37,12 @@ final class ProcessLine implements WakeUps {
 
     private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(10);
     private static final Duration PAUSE_AFTER_REFUSAL = Duration.ofHours(1);
-    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long LOOK_NANOS = Duration.ofMillis(100).toNanos();
 
     /** How often a holder looks before it gives up the gate, after two seconds: anyone who waits longer may as well poll. */
     private static final int MOST_LOOKS = 20;
 
     private final Workers workers;
-    private final Ticker ticker;
     private final SessionStore store;
     private final Sleepers sleepers;
     private final WakeUps others;
@@ -64,8 +60,7 @@ final class ProcessLine implements WakeUps {
 
     ProcessLine(Workers workers, SessionStore store, Sleepers sleepers, WakeUps others) {
         this.workers = workers;
-        this.ticker = workers.ticker();
-        this.retry = ticker.in(Duration.ZERO);
+        this.retry = workers.ticker().in(Duration.ZERO);
         this.store = store;
         this.sleepers = sleepers;
         this.others = others;
@@ -84,7 +79,7 @@ final class ProcessLine implements WakeUps {
             return false;
         }
         begin();
-        LockSupport.unpark(thread);
+        workers.ticker().unpark(thread);
         return true;
     }
 
@@ -92,7 +87,7 @@ final class ProcessLine implements WakeUps {
         if (running.compareAndSet(false, true)) {
             thread = workers.start("bitjang-gate", this::run);
             if (thread == null) {
-                retry = ticker.in(PAUSE_AFTER_FAILURE);
+                retry = workers.ticker().in(PAUSE_AFTER_FAILURE);
                 next.set(null);
                 running.set(false);
             }
@@ -100,8 +95,8 @@ final class ProcessLine implements WakeUps {
     }
 
     @Override
-    public boolean willRing(List<LockName> names) {
-        return others.willRing(names) || isBehind(names);
+    public boolean willRing(List<LockName> names, long since) {
+        return others.willRing(names, since) || isBehind(names);
     }
 
     @Override
@@ -129,7 +124,7 @@ final class ProcessLine implements WakeUps {
     public void freed(List<LockName> names) {
         if (names.get(0).equals(passedFor)) {
             passedFor = null;
-            LockSupport.unpark(thread);
+            workers.ticker().unpark(thread);
         }
     }
 
@@ -137,17 +132,10 @@ final class ProcessLine implements WakeUps {
     public void close(Deadline end) {
         closed = true;
         others.close(end);
-        Thread at = thread;
         Optional<SessionLink> open = Optional.ofNullable(link);
         open.ifPresent(each -> workers.aside(each::cancel));
-        LockSupport.unpark(at);
-        try {
-            if (at != null) {
-                at.join(1 + TimeUnit.NANOSECONDS.toMillis(end.remainingNanos()));
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        workers.ticker().unpark(thread);
+        end.join(thread);
         open.filter(each -> !each.isClosed()).ifPresent(each -> workers.aside(each::abort));
     }
 
@@ -157,18 +145,18 @@ final class ProcessLine implements WakeUps {
             open = store.connect();
             link = open;
             store.open(open);
-            Deadline end = ticker.in(LINGER);
+            Deadline end = workers.ticker().in(LINGER);
             while (!closed && !end.passed()) {
                 LockName name = next.getAndSet(null);
                 if (name == null) {
-                    ticker.park(LOOK_NANOS);
+                    workers.ticker().park(LOOK_NANOS);
                 } else {
                     standFor(name, open);
-                    end = ticker.in(LINGER);
+                    end = workers.ticker().in(LINGER);
                 }
             }
         } catch (RuntimeException e) {
-            retry = ticker.in(e instanceof LockException ? PAUSE_AFTER_REFUSAL : PAUSE_AFTER_FAILURE);
+            retry = workers.ticker().in(e instanceof LockException ? PAUSE_AFTER_REFUSAL : PAUSE_AFTER_FAILURE);
             String what = "Locks are polled for, without a line: " + e.getMessage();
             if (closed) {
                 Log.debug(what);
@@ -219,7 +207,7 @@ final class ProcessLine implements WakeUps {
         while (!closed
                 && name.equals(passedFor)
                 && (sleepers.have(name) ? looks++ < MOST_LOOKS : sleepers.waitFor(name))) {
-            ticker.park(LOOK_NANOS);
+            workers.ticker().park(LOOK_NANOS);
         }
         passedFor = null;
         open.release(key);

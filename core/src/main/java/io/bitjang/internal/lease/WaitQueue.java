@@ -126,9 +126,12 @@ final class WaitQueue extends Locked {
                 : 0);
     }
 
-    /** Sets the time before which the table is not to be looked at. */
+    /** Sets the time before which the table is not to be looked at. A look that is under way knows less, and says nothing of it. */
     void notBefore(long at) {
-        locked(() -> nextPoll = at);
+        locked(() -> {
+            looks++;
+            return nextPoll = at;
+        });
     }
 
     /** Returns when to look at the table next; Long.MAX_VALUE while an attempt is under way, or if nobody waits. */

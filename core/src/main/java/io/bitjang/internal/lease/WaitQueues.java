@@ -3,7 +3,6 @@ package io.bitjang.internal.lease;
 
 import io.bitjang.LockException;
 import io.bitjang.LockName;
-import io.bitjang.internal.sql.ClaimResult;
 import io.bitjang.internal.sql.DatabaseException;
 import io.bitjang.internal.sql.LockRow;
 import io.bitjang.internal.sql.LockStore;
@@ -144,11 +143,11 @@ final class WaitQueues implements WakeUps.Sleepers {
     }
 
     /** Notes that these locks were really freed here: if another process waits, it goes first. */
-    void freed(List<LockName> names, boolean othersWait) {
+    void freed(List<LockName> names, boolean wanted) {
         wakeUps.freed(names);
         WaitQueue queue = queues.get(names);
         FairShare share = queue != null ? queue.share : shares.getOrDefault(names, new FairShare(ticker));
-        long at = share.freed(othersWait, wakeUps.keepsOrder(names), queue != null, wakeUps.willRing(names));
+        long at = share.freed(wanted, wakeUps.keepsOrder(names), queue != null, wakeUps.willRing(names, ticker.now()));
         if (queue != null) {
             queue.notBefore(at);
             alarm.setTo(at);
@@ -231,7 +230,7 @@ final class WaitQueues implements WakeUps.Sleepers {
             return grants.attempt(queue.names, first.request, reserve)
                     .then(outcome -> outcome.answer().granted()
                             ? serve(queue, first, outcome, reserve)
-                            : refused(queue, outcome.answer()).map(looked -> false));
+                            : refused(queue, outcome).map(looked -> false));
         });
     }
 
@@ -284,10 +283,10 @@ final class WaitQueues implements WakeUps.Sleepers {
         queue.failed();
     }
 
-    private Plan<@Nullable Void> refused(WaitQueue queue, ClaimResult answer) {
-        LockRow holder = answer.holder();
+    private Plan<@Nullable Void> refused(WaitQueue queue, Grants.Outcome outcome) {
+        LockRow holder = outcome.answer().holder();
         if (holder != null && holder.held() && queue.names.size() == 1) {
-            return look(queue, Map.of(holder.name(), holder), () -> false);
+            return look(queue, Map.of(holder.name(), holder), outcome.sentAt().ticks(), () -> false);
         }
         queue.waiters().forEach(waiter -> waiter.refused(null));
         wakeUps.want(queue.names);
@@ -323,7 +322,7 @@ final class WaitQueues implements WakeUps.Sleepers {
     /** A queue that is to be looked at, and how often it was before. */
     private record Due(WaitQueue queue, int looks) {
 
-        boolean isOvertaken() {
+        boolean late() {
             return looks != queue.looks();
         }
     }
@@ -342,7 +341,7 @@ final class WaitQueues implements WakeUps.Sleepers {
                         .distinct()
                         .toList())
                 .then(rows -> Plan.all(
-                        due, each -> look(each.queue, rows, each::isOvertaken).map(looked -> true)))
+                        due, each -> look(each.queue, rows, now, each::late).map(looked -> true)))
                 .otherwise(e -> {
                     due.forEach(each -> failed(each.queue, e, "could not be read"));
                     return Plan.of(true);
@@ -350,10 +349,10 @@ final class WaitQueues implements WakeUps.Sleepers {
     }
 
     /**
-     * Looks who has a queue's locks, until when, and whether they know that someone waits; if nobody has them, tries for them. A
+     * Looks who had a queue's locks, until when, and whether they know that someone waits; if nobody has them, tries for them. A
      * look that was overtaken by an attempt's does not say when to look again: that one knows better.
      */
-    private Plan<@Nullable Void> look(WaitQueue queue, Map<LockName, LockRow> rows, BooleanSupplier overtaken) {
+    private Plan<@Nullable Void> look(WaitQueue queue, Map<LockName, LockRow> rows, long at, BooleanSupplier late) {
         List<LockRow> rowsHeld = queue.names.stream()
                 .map(rows::get)
                 .filter(row -> row != null && row.held())
@@ -370,7 +369,7 @@ final class WaitQueues implements WakeUps.Sleepers {
         boolean here = rowsHeld.stream().anyMatch(held::holds);
         return Plan.all(rowsHeld, row -> held.holds(row) || row.wanted() ? Plan.of(true) : markWanted(row.name()))
                 .last(known -> {
-                    if (overtaken.getAsBoolean()) {
+                    if (late.getAsBoolean()) {
                         return;
                     }
                     if (!here) {
@@ -383,10 +382,9 @@ final class WaitQueues implements WakeUps.Sleepers {
                             .max()
                             .orElseThrow();
                     queue.lookAgain(
-                            // freed between the look and the mark: nobody will notify; if it was not, a guard has it
-                            // locked
+                            // freed between the look and the mark, so nobody notifies; or a guard has it locked
                             known || queue.hasSeen(fence) ? ends : Math.min(ends, CHANGED_POLL),
-                            here ? LOCAL_HOLDER_POLL : known && wakeUps.willRing(queue.names) ? NOTIFIED_POLL : 0,
+                            here ? LOCAL_HOLDER_POLL : known && wakeUps.willRing(queue.names, at) ? NOTIFIED_POLL : 0,
                             fence);
                 });
     }

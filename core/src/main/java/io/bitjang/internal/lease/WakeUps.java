@@ -35,8 +35,11 @@ interface WakeUps {
         return false;
     }
 
-    /** Tells whether a wake-up will come for these locks, so that they need hardly be polled for. */
-    default boolean willRing(List<LockName> names) {
+    /**
+     * Tells whether a wake-up will come for whatever happens to these locks after a moment of the monotonic clock, so that one who
+     * looked then need hardly poll for them.
+     */
+    default boolean willRing(List<LockName> names, long since) {
         return false;
     }
 

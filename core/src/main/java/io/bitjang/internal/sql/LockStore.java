@@ -186,14 +186,20 @@ public final class LockStore {
     /** Gives all rows of a group the largest fence among them, where each got a fence of its own. */
     private Plan<ClaimResult> withOneFence(List<LockName> names, Claim claim, List<Long> taken) {
         ClaimResult answer = ClaimResult.grantedTogether(claim.secret(), taken);
-        if (taken.stream().allMatch(each -> ClaimResult.valueIn(each) == answer.fence())) {
+        long lower = taken.stream()
+                .filter(each -> ClaimResult.valueIn(each) < answer.fence())
+                .count();
+        if (lower == 0) {
             return Plan.of(answer);
         }
         List<ListedRow> rows = names.stream()
                 .map(name -> new ListedRow(name, claim.secret(), 0))
                 .toList();
         return count(sql.raiseFences(), ListedRow.bind(Params.none().set("fence", answer.fence()), json, rows))
-                .map(raised -> answer)
+                // one that is gone already has the fence that it had, so whoever gets it next may get this one
+                .then(raised -> raised == lower
+                        ? Plan.of(answer)
+                        : Plan.failed(DatabaseException.busy("One of them was taken away")))
                 // the rows are granted with fences that differ: not to be used, and not to be tried again over them
                 .ifFailed(e -> Plan.failed(new DatabaseException(
                         Meaning.FAILED, "A group of locks got no common fence", e.sqlException())));

@@ -4,6 +4,7 @@ package io.bitjang.internal.time;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A moment on the monotonic clock, or never. Immutable. */
 public final class Deadline {
@@ -41,6 +42,17 @@ public final class Deadline {
     /** Tells whether the moment never comes. */
     public boolean isNever() {
         return never;
+    }
+
+    /** Waits for the end of the thread, if there is one, until this moment at most; an interrupt ends that and leaves the flag set. */
+    public void join(@Nullable Thread thread) {
+        try {
+            if (thread != null) {
+                thread.join(1 + TimeUnit.NANOSECONDS.toMillis(remainingNanos()));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Waits for the latch until this moment at most, deaf to interrupts; an interrupt leaves the flag set. */

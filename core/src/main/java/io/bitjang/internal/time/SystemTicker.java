@@ -3,7 +3,6 @@ package io.bitjang.internal.time;
 
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /** The clocks of this machine. Thread-safe. */
 final class SystemTicker implements Ticker {
@@ -16,11 +15,6 @@ final class SystemTicker implements Ticker {
     @Override
     public long wallMillis() {
         return System.currentTimeMillis();
-    }
-
-    @Override
-    public void park(long nanos) {
-        LockSupport.parkNanos(nanos);
     }
 
     @Override

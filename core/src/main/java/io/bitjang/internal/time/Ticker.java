@@ -6,6 +6,7 @@ import io.bitjang.LockName;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +25,14 @@ public interface Ticker {
     long wallMillis();
 
     /** Sleeps this long, or until the thread is unparked or interrupted. */
-    void park(long nanos);
+    default void park(long nanos) {
+        LockSupport.parkNanos(nanos);
+    }
+
+    /** Unparks a thread, if there is one. */
+    default void unpark(@Nullable Thread thread) {
+        LockSupport.unpark(thread);
+    }
 
     /** Sleeps this long; false if the thread is interrupted: its interrupt flag stays set. */
     boolean sleep(long nanos);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.reflect.Method;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,8 +22,8 @@ class MutantsTest {
     private static final long SEEDS = SOAK ? 100_000 : 5_000;
     private static final long MILLIS = 120_000;
 
-    static List<Mutant> mutants() {
-        return Mutants.ALL;
+    static Stream<Mutant> mutants() {
+        return Stream.concat(Mutants.ALL.stream(), LineMutants.ALL.stream());
     }
 
     @ParameterizedTest(name = "{0}")

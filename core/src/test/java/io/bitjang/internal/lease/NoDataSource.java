@@ -8,7 +8,7 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 
 /** Leads nowhere. */
-final class NoDataSource implements DataSource {
+class NoDataSource implements DataSource {
 
     @Override
     public Connection getConnection() throws SQLException {

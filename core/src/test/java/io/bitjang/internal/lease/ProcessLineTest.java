@@ -101,7 +101,7 @@ class ProcessLineTest extends OnEngine {
         }
 
         @Override
-        public boolean willRing(List<LockName> names) {
+        public boolean willRing(List<LockName> names, long since) {
             return false;
         }
 

@@ -26,6 +26,8 @@ final class SimHistory {
             return null;
         } catch (SimWorld.Broken e) {
             return e;
+        } finally {
+            world.end();
         }
     }
 

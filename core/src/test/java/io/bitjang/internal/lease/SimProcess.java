@@ -34,6 +34,8 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
     final LockStore store;
     final Ticker ticker = new SimTicker();
     final SimWakeUps wakeUps;
+    final SimLine line;
+    private final SimPromised promised;
     boolean dead;
     boolean closed;
 
@@ -53,6 +55,8 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
         this.number = number;
         this.store = world.table.store(ticker, () -> "p" + number + "-" + ++secrets);
         SimWakeUps[] sources = new SimWakeUps[1];
+        SimPromised[] promises = new SimPromised[1];
+        this.line = new SimLine(this);
         this.engine = new LeaseEngine(
                 new Instance(
                         this,
@@ -60,8 +64,13 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
                         new Events(List.of(listener)),
                         new Settings("node-" + number, world.kind.lease(), world.kind.lease(), false, false)),
                 store.guard(SimWorld.NO_DATABASE),
-                sleepers -> sources[0] = new SimWakeUps(this, sleepers));
+                sleepers -> {
+                    sources[0] = new SimWakeUps(this, sleepers);
+                    WakeUps source = world.kind.line() ? line.over(sleepers, sources[0]) : sources[0];
+                    return promises[0] = new SimPromised(world, source);
+                });
         this.wakeUps = sources[0];
+        this.promised = promises[0];
     }
 
     /** It stands still for so long, and its monotonic clock with it if the host was suspended. */
@@ -157,7 +166,13 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
 
     @Override
     public @Nullable Thread start(String name, Runnable work) {
-        throw new UnsupportedOperationException(name);
+        if (world.over || world.faults && world.choices.onceIn(20)) {
+            return null;
+        }
+        SimThread thread = new SimThread(this, name, work);
+        world.threads.add(thread);
+        soon(world.thread(), thread::begin);
+        return thread;
     }
 
     @Override
@@ -234,7 +249,6 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
             long waitsUntil,
             SimTable.@Nullable Blocked waited) {
         SimTable.Transaction transaction = open != null ? open : world.table.begin();
-        transaction.by = this;
         @Nullable Object answer = null;
         @Nullable DatabaseException failure = null;
         try {
@@ -313,7 +327,14 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
 
         @Override
         public void park(long nanos) {
-            throw new UnsupportedOperationException("nobody waits here");
+            SimThread.current().park(nanos);
+        }
+
+        @Override
+        public void unpark(@Nullable Thread thread) {
+            if (thread != null) {
+                ((SimThread) thread).unpark();
+            }
         }
 
         @Override
@@ -323,11 +344,11 @@ final class SimProcess implements Workers, Driver, PlanRun.World {
 
         @Override
         public long random(long below) {
-            if (wakeUps == null) {
+            if (promised == null) {
                 return number; // among those that wait
             }
             // a look is put off that is not needed, because a wake-up was promised
-            return !world.kind.polls() && wakeUps.promised() ? FAR : world.random(below);
+            return !world.kind.polls() && promised.promised() ? FAR : world.random(below);
         }
     }
 }

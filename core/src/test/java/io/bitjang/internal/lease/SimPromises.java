@@ -88,7 +88,7 @@ final class SimPromises implements SimRows.Observer {
     }
 
     /** Those who wait elsewhere were promised to be woken, but are not: they look at the table, seldom. */
-    private void foundElsewhere(LockName name, @Nullable Object by) {
+    private void foundElsewhere(LockName name, SimProcess by) {
         for (SimProcess process : world.processes) {
             if (process != by) {
                 world.at(NOTIFIED_POLL, process, () -> process.wakeUps.ring(name));
@@ -97,13 +97,10 @@ final class SimPromises implements SimRows.Observer {
     }
 
     @Override
-    public void freed(LockName name, @Nullable Boolean rings, @Nullable Object by) {
-        if (rings == null) {
-            foundElsewhere(name, by);
-        }
+    public void freed(LockName name, boolean rings) {
         for (SimProcess process : world.processes) {
-            if (Boolean.TRUE.equals(rings) && !(world.faults && world.choices.onceIn(10))) {
-                world.at(world.network(), process, () -> process.wakeUps.ring(name));
+            if (rings && !(world.faults && world.choices.onceIn(10))) {
+                process.wakeUps.tell(name);
             }
         }
     }
@@ -133,7 +130,7 @@ final class SimPromises implements SimRows.Observer {
             SimTable.@Nullable Row row = world.table.row(spell.name);
             boolean locked = world.table.isLocked(spell.name);
             boolean held = row != null && world.table.isHeld(row);
-            idle(spell, !held && !locked);
+            idle(spell, !held && !locked && !world.gates.keptByFormerHolder(spell.name));
             orphaned(spell, held && !locked ? row.lockId : null);
         }
     }

@@ -9,6 +9,7 @@ import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.sql.Plan;
 import io.bitjang.internal.sql.SimDialect;
 import io.bitjang.internal.sql.SimFailures;
+import io.bitjang.internal.sql.SimSessions;
 import io.bitjang.internal.sql.SimTable;
 import io.bitjang.internal.time.HandTicker;
 import java.time.Duration;
@@ -31,6 +32,7 @@ final class SimWorld {
     /** How much may lie ahead at a time: alarms that were called off stay until their time, but nothing multiplies. */
     private static final int MOST_EVENTS = 400;
 
+    static final long BEGIN = 1_000_000_000_000L;
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
     /** What happens at a time; null for the server, which goes on whatever becomes of a process. */
@@ -46,13 +48,19 @@ final class SimWorld {
     final SimKind kind;
     final SimTable table;
     final List<SimProcess> processes = new ArrayList<>();
-    long now = 1_000_000_000_000L;
+    long now = BEGIN;
+    final SimSessions sessions = new SimSessions();
+    final List<SimThread> threads = new ArrayList<>();
     final SimPeople people = new SimPeople(this);
     final SimPromises promises = new SimPromises(this);
     private final SimOwners owners = new SimOwners(this);
+    final SimGates gates = new SimGates(this);
     boolean faults;
 
     boolean anyClosed;
+
+    /** Whether the history is over: no thread is begun any more. */
+    boolean over;
 
     /** Whether people still want locks. */
     boolean live = true;
@@ -154,6 +162,7 @@ final class SimWorld {
             event.task.run();
             promises.check();
             owners.check();
+            gates.check();
             if (events.size() > MOST_EVENTS) {
                 broken(events.size() + " things are to happen", null);
             }
@@ -198,13 +207,24 @@ final class SimWorld {
             broken(people.waiting.size() + " still wait after a minute without faults", null);
         }
         long quiet = now + 40 * SECOND;
-        while (now < quiet && promises.leftOver() != null && step()) {
+        while (now < quiet && leftOver() != null && step()) {
             // the step looked at the promises
         }
-        @Nullable String left = promises.leftOver();
+        @Nullable String left = leftOver();
         if (left != null) {
             broken(left + ", though nobody wants anything any more", null);
         }
+    }
+
+    private @Nullable String leftOver() {
+        @Nullable String left = promises.leftOver();
+        return left != null ? left : gates.leftOver();
+    }
+
+    /** Nothing happens any more. */
+    void end() {
+        over = true;
+        threads.forEach(SimThread::end);
     }
 
     int served() {
@@ -231,6 +251,7 @@ final class SimWorld {
                     log(process, "dies");
                     process.dead = true;
                     people.died(process);
+                    process.line.died();
                 }
             }
             case 5 -> {
@@ -308,7 +329,7 @@ final class SimWorld {
 
     void log(@Nullable SimProcess process, Supplier<String> what) {
         if (keepsTrace) {
-            trace.append((now - 1_000_000_000_000L) / 1000)
+            trace.append((now - BEGIN) / 1000)
                     .append(" us  ")
                     .append(process == null ? "server" : "node-" + process.number)
                     .append("  ")

@@ -233,5 +233,7 @@ class WaitQueueTest {
         queue.lookAgain(Long.MAX_VALUE, 0, 7);
 
         assertThat(queue.looks()).isEqualTo(before + 2);
+        queue.notBefore(ticker.now());
+        assertThat(queue.looks()).as("what was freed here is news").isEqualTo(before + 3);
     }
 }

@@ -100,6 +100,6 @@ public record SimDialect(SimTable.Server server) implements Dialect {
 
     @Override
     public SessionDialect sessions(String table) {
-        throw new UnsupportedOperationException("no session locks are simulated");
+        return new SimSessionDialect();
     }
 }

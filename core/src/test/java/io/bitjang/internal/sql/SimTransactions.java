@@ -42,9 +42,8 @@ public abstract class SimTransactions {
         @Nullable
         Strength lock;
 
-        /** Whether the server tells those who listen that the lock was freed; it never does where it frees many. */
-        @Nullable
-        Boolean rings;
+        /** Whether the server tells those who listen that the lock was freed. */
+        boolean rings;
 
         Part(Transaction transaction, Slot slot) {
             this.transaction = transaction;
@@ -73,7 +72,7 @@ public abstract class SimTransactions {
         void goBack(@Nullable Part before) {
             changed = before == null ? null : before.changed;
             deleted = before != null && before.deleted;
-            rings = before == null ? null : before.rings;
+            rings = before != null && before.rings;
             if (looksFirst()) {
                 lock(before == null ? null : before.lock);
             }
@@ -88,9 +87,6 @@ public abstract class SimTransactions {
         /** Whether it has changed something in the tables of the application. */
         public boolean writes;
 
-        /** Whose it is; null if nobody cares. */
-        public @Nullable Object by;
-
         /** Makes its changes visible to all, and gives up its locks. */
         public void commit() {
             for (Part part : parts) {
@@ -103,7 +99,7 @@ public abstract class SimTransactions {
                     part.slot.row = row;
                     observer.changed(name, before, row);
                     if (before != null && before.lockId != null && row.lockId == null) {
-                        observer.freed(name, part.rings, by);
+                        observer.freed(name, part.rings);
                     }
                 }
             }
@@ -187,13 +183,8 @@ public abstract class SimTransactions {
         /** A row was inserted or changed. */
         void changed(LockName name, @Nullable Row before, Row after);
 
-        /**
-         * A lock was freed.
-         *
-         * @param rings whether the server tells those who listen, because somebody waits; null where its statement never does
-         * @param by whose transaction it was
-         */
-        default void freed(LockName name, @Nullable Boolean rings, @Nullable Object by) {}
+        /** A lock was freed, and the server tells those who listen if somebody waits. */
+        default void freed(LockName name, boolean rings) {}
     }
 
     final Server server;
