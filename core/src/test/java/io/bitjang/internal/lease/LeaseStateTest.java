@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.bitjang.Lease.State;
 import io.bitjang.internal.time.Clocks;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -106,7 +105,7 @@ class LeaseStateTest {
         assertThat(lease.release()).isTrue();
 
         assertThat(lease.release()).isFalse();
-        assertThat(lease.lose(false, "late")).isNull();
+        assertThat(lease.lose(false, "late")).isFalse();
         assertThat(lease.doubt(State.AT_RISK, at(SECOND))).isFalse();
         lease.confirm(at(SECOND), LASTS);
         assertThat(lease.now()).isEqualTo(State.RELEASED);
@@ -117,11 +116,11 @@ class LeaseStateTest {
 
     @Test
     void lost_it_is_never_given_back_lost_again_or_held_again() {
-        assertThat(lease.lose(false, "first")).isEmpty();
+        assertThat(lease.lose(false, "first")).isTrue();
 
         assertThat(lease.release()).isFalse();
-        assertThat(lease.lose(false, "second")).isNull();
-        assertThat(lease.lose(true, "third")).isNull();
+        assertThat(lease.lose(false, "second")).isFalse();
+        assertThat(lease.lose(true, "third")).isFalse();
         lease.confirm(at(SECOND), LASTS);
         assertThat(lease.now()).isEqualTo(State.LOST);
         assertThat(lease.isOverdue(BEGAN + 100 * LASTS)).isFalse();
@@ -130,10 +129,10 @@ class LeaseStateTest {
 
     @Test
     void may_turn_out_at_the_release_to_have_been_lost() {
-        assertThat(lease.lose(true, "it is not given back yet")).isNull();
+        assertThat(lease.lose(true, "it is not given back yet")).isFalse();
         lease.release();
 
-        assertThat(lease.lose(true, "taken")).isEmpty();
+        assertThat(lease.lose(true, "taken")).isTrue();
         assertThat(lease.now()).isEqualTo(State.LOST);
         assertThat(lease.tellWhyLost()).isEqualTo("taken");
     }
@@ -180,31 +179,30 @@ class LeaseStateTest {
 
     @Test
     void callback_tells_the_holder() {
-        Runnable callback = () -> {};
-        assertThat(lease.onLost(callback)).isTrue();
+        lease.callsBack();
 
-        assertThat(lease.lose(false, "taken")).isEqualTo(List.of(callback));
-
-        assertThat(lease.tellIfUntold()).isFalse();
-    }
-
-    @Test
-    void callback_that_comes_after_the_loss_is_not_kept_and_its_holder_is_told() {
         lease.lose(false, "taken");
 
-        assertThat(lease.onLost(() -> {})).isFalse();
+        assertThat(lease.tellIfUntold()).isFalse();
+    }
+
+    @Test
+    void callback_that_comes_after_the_loss_tells_the_holder() {
+        lease.lose(false, "taken");
+
+        lease.callsBack();
 
         assertThat(lease.tellIfUntold()).isFalse();
     }
 
     @Test
-    void callback_of_a_lease_that_was_given_back_is_kept_in_case_it_was_lost() {
+    void callback_of_a_lease_that_was_given_back_tells_the_holder_in_case_it_was_lost() {
         lease.release();
-        Runnable callback = () -> {};
+        lease.callsBack();
 
-        assertThat(lease.onLost(callback)).isTrue();
+        lease.lose(true, "taken");
 
-        assertThat(lease.lose(true, "taken")).containsExactly(callback);
+        assertThat(lease.tellIfUntold()).isFalse();
     }
 
     @Test
