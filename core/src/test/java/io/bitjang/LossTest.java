@@ -341,4 +341,27 @@ class LossTest extends OnH2 {
         lock.unlock();
         assertThat(other.lease(JOB).tryAcquire()).isPresent();
     }
+
+    @Test
+    void callback_that_was_left_before_the_loss_is_called_before_one_that_comes_after_it() throws Exception {
+        Gate told = gate();
+        Queue<String> called = new ConcurrentLinkedQueue<>();
+        Locks mine = closing(builder()
+                .listener(event -> {
+                    if (event.kind() == Kind.LOST) {
+                        told.pass();
+                    }
+                })
+                .build());
+        Lease lease = mine.lease(JOB).acquire(Wait.none()).onLost(lost -> called.add("left before"));
+        start(() -> mine.admin().forceRelease(JOB, lease.fence(), "ops", "it hangs"));
+        told.untilReached();
+
+        lease.onLost(lost -> called.add("left after"));
+
+        eventually("one is called", () -> !called.isEmpty());
+        told.close();
+        eventually("both are called", () -> called.size() == 2);
+        assertThat(called).containsExactly("left before", "left after");
+    }
 }

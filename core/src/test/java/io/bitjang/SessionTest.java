@@ -282,4 +282,67 @@ class SessionTest extends OnH2 {
 
         assertThat(closes.result()).isTrue();
     }
+
+    /** Whoever times how long locks are held would otherwise count one that was given back. */
+    @Test
+    void it_is_told_that_a_lock_was_taken_before_it_is_told_that_it_was_given_back() throws Exception {
+        Gate given = gate();
+        List<Kind> heard = new CopyOnWriteArrayList<>();
+        Locks mine = closing(builder()
+                .listener(event -> {
+                    if (event.kind() != Kind.RELEASED
+                            && !Thread.currentThread().getName().equals("job")) {
+                        // this thread is slow
+                        given.pass();
+                    }
+                    heard.add(event.kind());
+                })
+                .build());
+
+        start(() -> mine.session("a").call(PATIENT, () -> true)).result();
+        given.close();
+
+        eventually("both are told", () -> heard.size() == 2);
+        assertThat(heard).containsExactly(Kind.ACQUIRED, Kind.RELEASED);
+    }
+
+    @Test
+    void it_is_told_that_a_lock_was_passed_on_before_it_is_told_that_it_was_given_back_again() throws Exception {
+        Gate given = gate();
+        List<Kind> heard = new CopyOnWriteArrayList<>();
+        Locks mine = closing(builder()
+                .listener(event -> {
+                    if (event.kind() == Kind.HANDED_OVER
+                            && !Thread.currentThread().getName().equals("job")) {
+                        given.pass();
+                    }
+                    heard.add(event.kind());
+                })
+                .build());
+        // the next is in line before the lock is taken: it is passed on for 20 ms
+        for (int round = 0; !heard.contains(Kind.HANDED_OVER); round++) {
+            assertThat(round).as("the machine was too slow each time").isLessThan(20);
+            heard.clear();
+            String name = "a" + round;
+            Gate gate = gate();
+            seen.before(sql -> gate.pass());
+            Job<Hold> first = start(() -> mine.session(name).acquire(PATIENT));
+            gate.untilReached();
+            Job<Boolean> second =
+                    start(() -> mine.session(name).call(PATIENT, () -> true)).untilItWaits();
+            seen.up();
+            gate.close();
+            Hold hold = first.result();
+            Job<Boolean> closes = start(() -> {
+                Thread.currentThread().setName("first");
+                hold.close();
+                return true;
+            });
+            second.result();
+            given.close();
+            closes.result();
+        }
+
+        assertThat(heard).containsExactly(Kind.ACQUIRED, Kind.RELEASED, Kind.HANDED_OVER, Kind.RELEASED);
+    }
 }

@@ -147,10 +147,8 @@ final class LeaseHandle implements Lease {
     public Lease onLost(Consumer<Lease> callback) {
         Objects.requireNonNull(callback, "callback");
         expireIfDue();
-        Runnable call = () -> callback.accept(this);
-        if (!state.onLost(call)) {
-            toCall.add(call);
-        }
+        state.callsBack();
+        toCall.add(() -> callback.accept(this));
         return this;
     }
 
@@ -302,12 +300,12 @@ final class LeaseHandle implements Lease {
     }
 
     private boolean end(boolean released, Gone reason, Executor telling) {
-        List<Runnable> callbacks = state.lose(released, reason);
-        if (callbacks != null) {
+        boolean lost = state.lose(released, reason);
+        if (lost) {
+            toCall.begin();
             keeper.lost(this, reason.why(), telling);
-            callbacks.forEach(toCall::add);
         }
-        return callbacks != null;
+        return lost;
     }
 
     /** Ends the lease as lost if its deadline has passed: whoever looks first says so. */

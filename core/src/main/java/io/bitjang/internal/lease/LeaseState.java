@@ -6,8 +6,6 @@ import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.time.Clocks;
 import io.bitjang.internal.work.Locked;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,11 +19,11 @@ final class LeaseState extends Locked {
     /** The least lead of the wall clock that may be a suspended host; clocks that are brought into line differ by less. */
     private static final long LEAST_SLEEP = Duration.ofSeconds(1).toNanos();
 
-    private final List<Runnable> callbacks = new ArrayList<>();
     private State state = State.HELD;
     private long deadline;
     private @Nullable Gone lostBecause;
     private boolean told;
+    private boolean callsBack;
 
     /** Both clocks as they were before the request was sent that confirmed the lease last. */
     private Clocks confirmedAt;
@@ -122,29 +120,27 @@ final class LeaseState extends Locked {
     }
 
     /**
-     * Ends the lease as lost, for ever; returns what is to be called, or null if it had ended before.
+     * Ends the lease as lost, for ever; false if it had ended before.
      *
      * @param released whether it was given back, and only turns out now to have been lost before
      */
-    @Nullable
-    List<Runnable> lose(boolean released, Gone reason) {
+    boolean lose(boolean released, Gone reason) {
         return locked(() -> {
             if (released ? state != State.RELEASED : !isActive(state)) {
-                return null;
+                return false;
             }
             state = State.LOST;
             lostBecause = reason;
-            told |= !callbacks.isEmpty();
-            return List.copyOf(callbacks);
+            told |= callsBack;
+            return true;
         });
     }
 
-    /** Keeps what is to be called when the lease is lost; false, and the holder is told, if it was lost before. */
-    boolean onLost(Runnable callback) {
-        return locked(() -> {
-            boolean lost = state == State.LOST;
-            told |= lost;
-            return !lost && callbacks.add(callback);
+    /** Notes that the holder is called back when the lease is lost, or at once if it was lost before. */
+    void callsBack() {
+        locked(() -> {
+            callsBack = true;
+            return told |= state == State.LOST;
         });
     }
 

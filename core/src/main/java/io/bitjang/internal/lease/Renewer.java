@@ -71,6 +71,7 @@ final class Renewer {
         this.ticker = instance.ticker;
         this.alarm = driver.alarm(this::tick);
         this.toTell = new Callbacks(driver::callBack);
+        toTell.begin();
     }
 
     /** Keeps a lease from now on, and renews it until it is given back or lost. */

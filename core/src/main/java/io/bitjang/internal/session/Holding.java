@@ -7,8 +7,6 @@ import io.bitjang.SessionLock;
 import io.bitjang.internal.work.Callbacks;
 import io.bitjang.internal.work.Locked;
 import io.bitjang.internal.work.Workers;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -26,11 +24,11 @@ final class Holding extends Locked {
     final Thread thread;
     final long since;
     private final Consumer<Holding> release;
-    private final List<Runnable> callbacks = new ArrayList<>();
     private final Callbacks called;
     private State state = State.HELD;
     private int holds;
     private boolean told;
+    private boolean callsBack;
     private String reason = "";
 
     /**
@@ -61,20 +59,19 @@ final class Holding extends Locked {
 
     /** Notes that the lock was lost, because its session died; false if the holding had ended before. */
     boolean lose(String because) {
-        List<Runnable> toCall = locked(() -> {
+        boolean lost = locked(() -> {
             if (state != State.HELD) {
-                return null;
+                return false;
             }
             state = State.LOST;
             reason = because;
-            told = !callbacks.isEmpty();
-            return List.copyOf(callbacks);
+            told = callsBack;
+            return true;
         });
-        if (toCall == null) {
-            return false;
+        if (lost) {
+            called.begin();
         }
-        toCall.forEach(called::add);
-        return true;
+        return lost;
     }
 
     /** Ends the holding, so that the lock is given back on the holder's behalf; false if it had ended. */
@@ -143,13 +140,11 @@ final class Holding extends Locked {
 
         @Override
         public SessionLock.Hold onLost(Consumer<SessionLock.Hold> callback) {
-            boolean now = locked(() -> {
-                told |= state == State.LOST;
-                return state == State.LOST || !callbacks.add(() -> callback.accept(this));
+            locked(() -> {
+                callsBack = true;
+                return told |= state == State.LOST;
             });
-            if (now) {
-                called.add(() -> callback.accept(this));
-            }
+            called.add(() -> callback.accept(this));
             return this;
         }
 

@@ -110,7 +110,8 @@ public final class SessionEngine {
             freed(name);
             throw new LockingFailException(name, name + " could not be taken: its session died", null);
         }
-        granted(holding, Kind.ACQUIRED);
+        granted(holding);
+        tell(Kind.ACQUIRED, name, null);
         return holding.hold();
     }
 
@@ -143,7 +144,10 @@ public final class SessionEngine {
             waiter.fail(closing());
         }
         try {
-            return waiter.await().hold();
+            Holding holding = waiter.await();
+            // told here, and so before it can be told that it was given back
+            tell(waiter.handedOver ? Kind.HANDED_OVER : Kind.ACQUIRED, name, null);
+            return holding.hold();
         } finally {
             if (turns.left(waiter)) {
                 Optional.ofNullable(awaited.get(name))
@@ -186,7 +190,7 @@ public final class SessionEngine {
         if (holding == null) {
             giveBack(name, grant);
         } else {
-            granted(holding, Kind.ACQUIRED);
+            granted(holding);
         }
     }
 
@@ -277,8 +281,7 @@ public final class SessionEngine {
         return e;
     }
 
-    private void granted(Holding holding, Kind kind) {
-        tell(kind, holding.name, null);
+    private void granted(Holding holding) {
         watch.begin();
         if (closed && holding.end()) {
             giveBack(holding.name, holding.grant);
@@ -292,9 +295,7 @@ public final class SessionEngine {
     /** Passes the lock of a holder who has done on to the next in line, or gives it back to the database. */
     private void release(Holding holding) {
         tell(Kind.RELEASED, holding.name, null);
-        Holding next = turns.passedOn(holding);
-        if (next != null) {
-            tell(Kind.HANDED_OVER, next.name, null);
+        if (turns.passedOn(holding) != null) {
             return;
         }
         if (!giveBack(holding.name, holding.grant) && !closed) {

@@ -69,7 +69,8 @@ final class SessionMonitor {
             busy |= carries || !link.unanswered().isZero();
         }
         if (any) {
-            alarm.setTo(workers.ticker().now() + (busy ? KEEP_ALIVE : IDLE).toNanos());
+            // one that is idle now may be asked for a lock meanwhile, and not answer
+            alarm.setTo(workers.ticker().now() + (busy ? KEEP_ALIVE : SILENCE).toNanos());
         }
     }
 

@@ -12,6 +12,9 @@ final class SessionWaiter extends Waiter<Holding> {
 
     final Thread thread = Thread.currentThread();
 
+    /** Whether the lock comes from a holder in this process; set before this waiter is served. */
+    boolean handedOver;
+
     SessionWaiter(Ticker ticker, LockName name, Wait wait) {
         super(ticker, List.of(name), wait);
     }

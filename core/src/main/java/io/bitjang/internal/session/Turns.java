@@ -240,6 +240,7 @@ final class Turns extends Locked {
                 return null;
             }
             Holding holding = holder(turn, new Holding(workers, release, name, grant, waiter.thread));
+            waiter.handedOver = turn.run > 0;
             if (waiter.serve(holding)) {
                 waiting.remove(waiter.thread, name);
                 return holding;

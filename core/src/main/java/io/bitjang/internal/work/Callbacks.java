@@ -11,22 +11,28 @@ public final class Callbacks extends Locked {
 
     private final Deque<Runnable> line = new ArrayDeque<>();
     private final Executor threads;
+    private boolean begun;
     private boolean running;
 
-    /** Makes an empty line for one holder, whose code runs on these threads. */
+    /** Makes an empty line for one holder, whose code runs on these threads once it has begun. */
     public Callbacks(Executor threads) {
         this.threads = threads;
     }
 
-    /** Calls the code after all code that was added before. */
+    /** Begins to call the code that was added, and is added from now on. */
+    public void begin() {
+        locked(() -> begun = true);
+        callIfAny();
+    }
+
+    /** Calls the code once this line has begun, after all code that was added before. */
     public void add(Runnable code) {
-        boolean idle = locked(() -> {
-            boolean wasIdle = !running;
-            running = true;
-            line.add(code);
-            return wasIdle;
-        });
-        if (idle) {
+        locked(() -> line.add(code));
+        callIfAny();
+    }
+
+    private void callIfAny() {
+        if (locked(() -> begun && !running && (running = !line.isEmpty()))) {
             threads.execute(this::callAll);
         }
     }

@@ -4,6 +4,8 @@ package io.bitjang.internal.work;
 import io.bitjang.internal.time.Deadline;
 import io.bitjang.internal.time.Ticker;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -27,6 +29,8 @@ public final class ThreadWorkers implements Workers {
     private static final int MAX_CALLBACKS = 16;
     private static final int IDLE_SECONDS = 1;
     private static final long NO_THREAD_PAUSE = Duration.ofMillis(100).toNanos();
+    private static final Executor SOON =
+            CompletableFuture.delayedExecutor(NO_THREAD_PAUSE, TimeUnit.NANOSECONDS, Runnable::run);
 
     private final Ticker ticker;
     private final ScheduledThreadPoolExecutor timer;
@@ -146,8 +150,10 @@ public final class ThreadWorkers implements Workers {
         } catch (RejectedExecutionException e) {
             return null;
         } catch (OutOfMemoryError e) {
-            // the task waits in the timer's queue for a thread, which whoever comes next tries to start
+            // the task waits in the timer's queue for a thread; one of the JDK's tries to start it: there may be none
+            // of ours
             Log.warn("No thread could be started to keep the time: " + e.getMessage());
+            Workers.logged(() -> SOON.execute(() -> ensureThread(timer)));
             return null;
         }
     }

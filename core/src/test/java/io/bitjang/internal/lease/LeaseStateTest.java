@@ -7,7 +7,6 @@ import io.bitjang.Lease.State;
 import io.bitjang.internal.sql.Gone;
 import io.bitjang.internal.time.Clocks;
 import java.time.Duration;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -107,7 +106,7 @@ class LeaseStateTest {
         assertThat(lease.release()).isTrue();
 
         assertThat(lease.release()).isFalse();
-        assertThat(lease.lose(false, Gone.lost("late"))).isNull();
+        assertThat(lease.lose(false, Gone.lost("late"))).isFalse();
         assertThat(lease.doubt(State.AT_RISK, at(SECOND))).isFalse();
         lease.confirm(at(SECOND), LASTS);
         assertThat(lease.now()).isEqualTo(State.RELEASED);
@@ -118,11 +117,11 @@ class LeaseStateTest {
 
     @Test
     void lost_it_is_never_given_back_lost_again_or_held_again() {
-        assertThat(lease.lose(false, Gone.lost("first"))).isEmpty();
+        assertThat(lease.lose(false, Gone.lost("first"))).isTrue();
 
         assertThat(lease.release()).isFalse();
-        assertThat(lease.lose(false, Gone.lost("second"))).isNull();
-        assertThat(lease.lose(true, Gone.lost("third"))).isNull();
+        assertThat(lease.lose(false, Gone.lost("second"))).isFalse();
+        assertThat(lease.lose(true, Gone.lost("third"))).isFalse();
         lease.confirm(at(SECOND), LASTS);
         assertThat(lease.now()).isEqualTo(State.LOST);
         assertThat(lease.isOverdue(BEGAN + 100 * LASTS)).isFalse();
@@ -131,10 +130,10 @@ class LeaseStateTest {
 
     @Test
     void may_turn_out_at_the_release_to_have_been_lost() {
-        assertThat(lease.lose(true, Gone.lost("it is not given back yet"))).isNull();
+        assertThat(lease.lose(true, Gone.lost("it is not given back yet"))).isFalse();
         lease.release();
 
-        assertThat(lease.lose(true, Gone.lost("taken"))).isEmpty();
+        assertThat(lease.lose(true, Gone.lost("taken"))).isTrue();
         assertThat(lease.now()).isEqualTo(State.LOST);
         assertThat(lease.tellWhyLost()).isEqualTo(Gone.lost("taken"));
     }
@@ -181,31 +180,30 @@ class LeaseStateTest {
 
     @Test
     void callback_tells_the_holder() {
-        Runnable callback = () -> {};
-        assertThat(lease.onLost(callback)).isTrue();
+        lease.callsBack();
 
-        assertThat(lease.lose(false, Gone.lost("taken"))).isEqualTo(List.of(callback));
-
-        assertThat(lease.tellIfUntold()).isFalse();
-    }
-
-    @Test
-    void callback_that_comes_after_the_loss_is_not_kept_and_its_holder_is_told() {
         lease.lose(false, Gone.lost("taken"));
 
-        assertThat(lease.onLost(() -> {})).isFalse();
+        assertThat(lease.tellIfUntold()).isFalse();
+    }
+
+    @Test
+    void callback_that_comes_after_the_loss_tells_the_holder() {
+        lease.lose(false, Gone.lost("taken"));
+
+        lease.callsBack();
 
         assertThat(lease.tellIfUntold()).isFalse();
     }
 
     @Test
-    void callback_of_a_lease_that_was_given_back_is_kept_in_case_it_was_lost() {
+    void callback_of_a_lease_that_was_given_back_tells_the_holder_in_case_it_was_lost() {
         lease.release();
-        Runnable callback = () -> {};
+        lease.callsBack();
 
-        assertThat(lease.onLost(callback)).isTrue();
+        lease.lose(true, Gone.lost("taken"));
 
-        assertThat(lease.lose(true, Gone.lost("taken"))).containsExactly(callback);
+        assertThat(lease.tellIfUntold()).isFalse();
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.bitjang.internal.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -98,6 +99,7 @@ class WorkersTest {
         // idle threads end: as many as it takes
         allowed.set(1_000);
         Callbacks callbacks = new Callbacks(workers::callBack);
+        callbacks.begin();
         AtomicInteger at = new AtomicInteger();
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger wrong = new AtomicInteger();
@@ -164,5 +166,35 @@ class WorkersTest {
         workers.after(0, rings::countDown);
 
         assertCalled(rings);
+    }
+
+    /** Where one lease is held for long, nobody comes next. */
+    @Test
+    void alarm_without_a_thread_that_keeps_the_time_rings_though_nobody_sets_another() throws Exception {
+        CountDownLatch rings = new CountDownLatch(1);
+        timed = false;
+
+        workers.after(0, rings::countDown);
+        timed = true;
+
+        assertCalled(rings);
+    }
+
+    @Test
+    void code_that_was_left_before_the_callbacks_begin_is_called_first() throws Exception {
+        allowed.set(1_000);
+        Callbacks callbacks = new Callbacks(workers::callBack);
+        List<Integer> called = new CopyOnWriteArrayList<>();
+        CountDownLatch done = new CountDownLatch(2);
+        callbacks.add(() -> called.add(1));
+        callbacks.add(done::countDown);
+        assertThat(called).isEmpty();
+
+        callbacks.begin();
+        callbacks.add(() -> called.add(2));
+        callbacks.add(done::countDown);
+
+        assertCalled(done);
+        assertThat(called).containsExactly(1, 2);
     }
 }
