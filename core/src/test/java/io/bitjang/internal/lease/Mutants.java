@@ -107,9 +107,9 @@ final class Mutants {
                     "Math.max(interval, atLeastNanos)"),
             new Mutant(
                     "a row that is locked counts as lost",
-                    "lease.HeldRow",
-                    "return row.held() ? null : \"it expired\";",
-                    "return \"it expired\";"),
+                    "sql.Gone",
+                    "return row.held() ? null : lost(\"it expired\");",
+                    "return lost(\"it expired\");"),
             new Mutant(
                     "an attempt without an answer counts as refused",
                     "lease.Grants",
