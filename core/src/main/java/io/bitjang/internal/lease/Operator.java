@@ -90,13 +90,14 @@ public final class Operator implements LockAdmin {
         long seen = -1;
         while (true) {
             @Nullable LockRow row = reading(engine.instance.store.read(name)).orElse(null);
-            if (row == null || row.lockId() == null || !row.covers(expectedFence)) {
-                return false;
-            }
+            // tried in any case: who may not write is to hear of it even if there is nothing to take away
             if (forced(name, expectedFence, who, why, settling.passed())) {
-                events(Kind.FORCE_RELEASED, name, expectedFence, row.owner(), who + ": " + why);
+                events(Kind.FORCE_RELEASED, name, expectedFence, row == null ? null : row.owner(), who + ": " + why);
                 engine.takenAway(name, expectedFence, Gone.takenAway(who + ": " + why));
                 return true;
+            }
+            if (row == null || row.lockId() == null || !row.covers(expectedFence)) {
+                return false;
             }
             if (row.fence() != seen) {
                 seen = row.fence();
