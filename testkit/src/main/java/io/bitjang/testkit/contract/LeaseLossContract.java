@@ -216,7 +216,7 @@ public abstract class LeaseLossContract extends OnObservedLocks {
         Crew.eventually("called back", () -> !told.isEmpty());
         assertThat(lease.state()).isEqualTo(Lease.State.LOST);
         assertThat(lease.lostBecause())
-                .hasValueSatisfying(why -> assertThat(why).contains("maximum hold", most.toString()));
+                .hasValueSatisfying(why -> assertThat(why).contains("maximum hold", most.toSeconds() + " s"));
         assertThat(count(Kind.RENEWED)).as("renewed until then").isPositive();
         assertThat(next.fence()).isGreaterThan(lease.fence());
     }
