@@ -51,15 +51,13 @@ final class Grants {
     private final Instance instance;
     private final LeaseHandle.Keeper keeper;
     private final LockStore store;
-    private final HeldRow heldRow;
     private final Renewer renewer;
     private final LateReleases late;
 
-    Grants(Instance instance, LeaseHandle.Keeper keeper, HeldRow heldRow, Renewer renewer, LateReleases late) {
+    Grants(Instance instance, LeaseHandle.Keeper keeper, Renewer renewer, LateReleases late) {
         this.instance = instance;
         this.keeper = keeper;
         this.store = instance.store;
-        this.heldRow = heldRow;
         this.renewer = renewer;
         this.late = late;
     }

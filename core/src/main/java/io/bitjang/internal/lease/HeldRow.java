@@ -68,8 +68,8 @@ final class HeldRow {
     }
 
     /** Changes the row and returns the update's number, or throws the reason why it could not. */
-    Plan<Long> change(GrantKey key, String what, boolean lapsedToo, Plan<OptionalLong> update) {
-        return attempt(key, lapsedToo, BUDGET, update).map(result -> {
+    Plan<Long> change(GrantKey key, String what, Plan<OptionalLong> update) {
+        return attempt(key, false, BUDGET, update).map(result -> {
             if (result.gone != null) {
                 throw result.gone.notHeld(key, "", null);
             }

@@ -44,7 +44,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
     final Grants grants;
     final Releases releases;
     private final LateReleases late;
-    private final HeldLeases held = new HeldLeases();
+    final HeldLeases held = new HeldLeases();
     private final Renewer renewer;
     final WaitQueues waiting;
     private final WaitsWithoutThread withoutThread;
@@ -78,7 +78,7 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
         this.late = new LateReleases(instance.driver, instance.store, this::wake);
         this.heldRow = new HeldRow(instance.ticker, instance.store);
         this.renewer = new Renewer(instance, heldRow, held);
-        this.grants = new Grants(instance, this, heldRow, renewer, late);
+        this.grants = new Grants(instance, this, renewer, late);
         PassingOn passingOn = new PassingOn(instance);
         this.waiting = new WaitQueues(instance, held, grants, passingOn, source);
         this.withoutThread = new WaitsWithoutThread(instance, grants, waiting);
@@ -218,11 +218,6 @@ public final class LeaseEngine implements LeaseHandle.Keeper {
             lease.lose(reason);
         }
         wake(List.of(name));
-    }
-
-    /** Lists the leases that this process holds. */
-    List<LeaseHandle> leases() {
-        return held.all();
     }
 
     /** Lists what this process holds and waits for, as leases. */

@@ -143,7 +143,7 @@ public final class OfflineLocks implements LockManager {
         long expiry = engine.run(engine.heldRow.once(
                 key.name(),
                 "could not be extended",
-                engine.heldRow.change(key, "extended", false, store.extend(key.name(), key.secret(), micros))));
+                engine.heldRow.change(key, "extended", store.extend(key.name(), key.secret(), micros))));
         return prolonged(key, expiry);
     }
 
@@ -166,7 +166,7 @@ public final class OfflineLocks implements LockManager {
                 engine.run(engine.heldRow.repeatable(
                         key.name(),
                         "could not be " + what,
-                        engine.heldRow.change(key, what, false, change.apply(key, micros)))));
+                        engine.heldRow.change(key, what, change.apply(key, micros)))));
     }
 
     private Instant prolonged(GrantKey key, long expiry) {

@@ -15,7 +15,6 @@ final class LockSql {
     private static final String ANOTHER_WAITS = "CASE WHEN c.wanted <> 0 AND ABS(c.wanted) <> :me THEN 2 ELSE 0 END";
 
     private final Dialect dialect;
-    private final Tables tables;
     private final String locks;
     private final String now;
 
@@ -52,7 +51,6 @@ final class LockSql {
 
     LockSql(Dialect dialect, Tables tables) {
         this.dialect = dialect;
-        this.tables = tables;
         this.locks = tables.locks();
         this.now = dialect.now();
         upsert = dialect.upsert(locks, columns("")).map(Sql::parse);

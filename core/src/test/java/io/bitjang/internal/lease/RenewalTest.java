@@ -293,6 +293,6 @@ class RenewalTest extends OnEngine {
         untilTold(Kind.RENEWED);
 
         assertThat(events).extracting(event -> event.name().id()).doesNotContain("job");
-        assertThat(engine.leases()).doesNotContain(lease);
+        assertThat(engine.held.all()).doesNotContain(lease);
     }
 }

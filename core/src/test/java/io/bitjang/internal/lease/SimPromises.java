@@ -268,8 +268,8 @@ final class SimPromises implements SimRows.Observer {
                 if (!process.engine.here().isEmpty()) {
                     return "node-" + process.number + " still has " + process.engine.here();
                 }
-                if (!process.engine.leases().isEmpty()) {
-                    return "node-" + process.number + " still renews " + process.engine.leases();
+                if (!process.engine.held.all().isEmpty()) {
+                    return "node-" + process.number + " still renews " + process.engine.held.all();
                 }
                 if (process.asked > 0) {
                     return "node-" + process.number + " still waits for " + process.asked + " answers";
