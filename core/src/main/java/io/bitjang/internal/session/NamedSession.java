@@ -85,7 +85,7 @@ public final class NamedSession implements SessionLock {
         Objects.requireNonNull(wait, "wait");
         Objects.requireNonNull(call, "call");
         engine.requireOpen();
-        return engine.transactions().call(connection, name, wait, call);
+        return engine.transactions.call(connection, name, wait, call);
     }
 
     @Override

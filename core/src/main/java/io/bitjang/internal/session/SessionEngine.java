@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +49,7 @@ public final class SessionEngine {
     private final SessionConnections links;
     private final Turns turns;
     private final SessionMonitor watch;
-    private final TransactionScope transactions;
+    final TransactionScope transactions;
     /** Which connection waits for which lock right now. */
     private final Map<LockName, SessionLink> awaited = new ConcurrentHashMap<>();
 
@@ -67,10 +68,6 @@ public final class SessionEngine {
         this.turns = new Turns(workers, this::release, settings.most());
         this.watch = new SessionMonitor(links, turns, workers, this::died);
         this.transactions = new TransactionScope(store, workers.ticker());
-    }
-
-    TransactionScope transactions() {
-        return transactions;
     }
 
     void requireOpen() {
@@ -213,12 +210,13 @@ public final class SessionEngine {
     private @Nullable Grant attempt(LockName name) {
         SessionLink link = links.forAttempt();
         try {
-            return attempt(link, name);
+            return asked(link, name, link::attempt);
         } catch (DatabaseException e) {
             if (!SessionLink.isBroken(e)) {
                 throw e;
             }
-            @Nullable Grant second = attempt(links.forAttempt(), name);
+            SessionLink other = links.forAttempt();
+            @Nullable Grant second = asked(other, name, other::attempt);
             if (second == null) {
                 // perhaps refused by what the first one has got on a session that is about to end
                 throw e;
@@ -227,14 +225,18 @@ public final class SessionEngine {
         }
     }
 
-    private @Nullable Grant attempt(SessionLink link, LockName name) {
+    /** Asks for a lock by its key on a connection, which carries the lock then, or nothing. */
+    private @Nullable Grant asked(SessionLink link, LockName name, Predicate<Object> question) {
         Object key = store.key(name);
         boolean taken = false;
         try {
-            taken = link.attempt(key);
+            taken = question.test(key);
             return taken ? new Grant(link, key) : null;
         } catch (DatabaseException e) {
-            throw diedOf(link, e);
+            if (SessionLink.isBroken(e)) {
+                died(link, e.getMessage());
+            }
+            throw e;
         } finally {
             if (!taken) {
                 links.unused(link);
@@ -243,25 +245,20 @@ public final class SessionEngine {
     }
 
     private @Nullable Grant await(SessionLink link, LockName name, List<SessionWaiter> line) {
-        Object key = store.key(name);
         long longest = line.stream()
                 .mapToLong(waiter -> waiter.deadline().remainingNanos())
                 .max()
                 .orElse(0);
-        boolean taken = false;
-        awaited.put(name, link);
-        try {
-            taken = !turns.line(name).isEmpty()
-                    && link.await(key, Duration.ofNanos(Math.min(longest, SessionMonitor.SLICE.toNanos())));
-            return taken ? new Grant(link, key) : null;
-        } catch (DatabaseException e) {
-            throw diedOf(link, e);
-        } finally {
-            awaited.remove(name);
-            if (!taken) {
-                links.unused(link);
+        Duration slice = Duration.ofNanos(Math.min(longest, SessionMonitor.SLICE.toNanos()));
+        return asked(link, name, key -> {
+            awaited.put(name, link);
+            try {
+                return !turns.line(name).isEmpty() && link.await(key, slice);
+            } finally {
+                // before the connection may wait for another lock
+                awaited.remove(name);
             }
-        }
+        });
     }
 
     /** Ends the wait for a lock that nobody wants any more. The wait may be about to begin, or about to end. */
@@ -271,14 +268,6 @@ public final class SessionEngine {
             link.cancel();
             workers.ticker().pause(name, 20);
         }
-    }
-
-    /** Gives up a link that a failure has broken; returns the failure. */
-    private DatabaseException diedOf(SessionLink link, DatabaseException e) {
-        if (SessionLink.isBroken(e)) {
-            died(link, e.getMessage());
-        }
-        return e;
     }
 
     private void granted(Holding holding) {

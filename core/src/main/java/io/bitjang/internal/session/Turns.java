@@ -202,8 +202,7 @@ final class Turns extends Locked {
             if (grant.link().isDead()) {
                 return null;
             }
-            Turn turn = begun(name);
-            return holder(turn, new Holding(workers, release, name, grant, Thread.currentThread()));
+            return holder(begun(name), new Holding(workers, release, name, grant, Thread.currentThread()));
         });
     }
 
@@ -213,10 +212,7 @@ final class Turns extends Locked {
      */
     @Nullable
     Holding granted(LockName name, Grant grant) {
-        return locked(() -> {
-            Turn turn = begun(name);
-            return next(name, turn, grant);
-        });
+        return locked(() -> next(name, begun(name), grant));
     }
 
     /**
