@@ -94,14 +94,11 @@ public final class CallerSession {
             }
             connection.commit();
         } catch (Throwable e) {
-            throw rolledBack(Database.failure(e));
+            DatabaseException failure = Database.failure(e);
+            rollback(failure);
+            throw failure;
         }
         release();
-    }
-
-    private DatabaseException rolledBack(DatabaseException because) {
-        rollback(because);
-        return because;
     }
 
     /** Rolls back because of this, then frees the locks. */

@@ -31,16 +31,12 @@ public final class Database implements Runner {
     private final DataSource dataSource;
     private final Dialect dialect;
     private final Ticker ticker;
-    private final boolean answersByGeneratedKey;
-    private final boolean warnsWhenNotReplicated;
 
     /** Makes a runner of statements over this data source. */
     public Database(DataSource dataSource, Dialect dialect, Ticker ticker) {
         this.ticker = ticker;
         this.dataSource = dataSource;
         this.dialect = dialect;
-        this.answersByGeneratedKey = dialect.answersByGeneratedKey();
-        this.warnsWhenNotReplicated = dialect.warnsWhenNotReplicated();
     }
 
     /** Returns the dialect of this database. */
@@ -221,11 +217,11 @@ public final class Database implements Runner {
 
         /** Commits the transaction: what a standby did not confirm is told here, not by the statement. */
         void commit() throws SQLException {
-            if (warnsWhenNotReplicated) {
+            if (dialect.warnsWhenNotReplicated()) {
                 connection.clearWarnings();
             }
             connection.commit();
-            if (warnsWhenNotReplicated) {
+            if (dialect.warnsWhenNotReplicated()) {
                 requireReplicated(connection.getWarnings());
             }
         }
@@ -258,7 +254,7 @@ public final class Database implements Runner {
 
         /** Runs an update that answers with one number, or none if it changed nothing. */
         public OptionalLong number(Sql sql, Params params) throws SQLException {
-            if (!answersByGeneratedKey) {
+            if (!dialect.answersByGeneratedKey()) {
                 List<Long> rows = query(sql, params, row -> row.getLong(1));
                 return rows.isEmpty() ? OptionalLong.empty() : OptionalLong.of(rows.get(0));
             }
@@ -277,7 +273,7 @@ public final class Database implements Runner {
          * success and the warning 01000: the change may be lost at a failover, so it counts as an answer that never came.
          */
         private void requireReplicated(@Nullable SQLWarning warning) throws SQLException {
-            if (warnsWhenNotReplicated && warning != null && "01000".equals(warning.getSQLState())) {
+            if (dialect.warnsWhenNotReplicated() && warning != null && "01000".equals(warning.getSQLState())) {
                 throw new SQLTransientConnectionException(
                         "The change was not confirmed by a standby: " + warning.getMessage(), "08007");
             }

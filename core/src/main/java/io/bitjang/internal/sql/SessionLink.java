@@ -116,7 +116,7 @@ public final class SessionLink {
                 .set("seconds", Math.max(1, atMost.plusMillis(999).toSeconds()));
         return inTransactionOfItsOwn(key, () -> {
             try {
-                return Boolean.TRUE.equals(yesOrNull(ask(sql.await, params, false))) || holds(key);
+                return isYes(ask(sql.await, params, false)) || holds(key);
             } catch (DatabaseException e) {
                 if (isBroken(e) || e.meaning() == Meaning.FAILED || !sql.dialect.shares()) {
                     throw e;
@@ -183,7 +183,7 @@ public final class SessionLink {
 
     /** Gives the lock back; false if the session did not have it. */
     public boolean release(Object key) {
-        boolean had = Boolean.TRUE.equals(yesOrNull(ask(sql.release, SessionStatements.key(key), false)));
+        boolean had = isYes(ask(sql.release, SessionStatements.key(key), false));
         if (!sql.dialect.shares()) {
             end(true);
         }
@@ -352,10 +352,10 @@ public final class SessionLink {
             throw Database.failure(new SQLException(
                     "The server answered NULL: it is out of memory, or was told to end the statement", "HY000"));
         }
-        return answer > 0;
+        return isYes(answer);
     }
 
-    private static @Nullable Boolean yesOrNull(@Nullable Long answer) {
-        return answer == null ? null : Boolean.valueOf(answer > 0);
+    private static boolean isYes(@Nullable Long answer) {
+        return answer != null && answer > 0;
     }
 }
