@@ -21,6 +21,11 @@ public record Claim(
         @Nullable String again,
         int reserve) {
 
+    /** Tells whether whoever asks has the lock of this row already, and may re-enter. */
+    boolean mayReenter(LockRow row) {
+        return again != null && again.equals(row.owner()) && row.held();
+    }
+
     /** Describes the claim without its secret. */
     @Override
     public String toString() {

@@ -58,15 +58,15 @@ public record ClaimResult(
         return encoded >> 3;
     }
 
-    /** Returns the number that carries this fence, and whether the lock was taken over. */
-    static long encoded(long fence, boolean takenOver) {
-        return fence << 3 | (takenOver ? TAKEN_OVER : 0);
+    /** Returns the number that carries a row's fence, and whether the lock was taken over. */
+    static long encoded(LockRow row) {
+        return row.fence() << 3 | (row.takenFrom() != null ? TAKEN_OVER : 0);
     }
 
     /** Reads the answer from the row as it was after the attempt. */
     public static ClaimResult of(LockRow row, Claim claim) {
         boolean own = row.isOf(claim.secret());
-        boolean again = !own && claim.again() != null && claim.again().equals(row.owner()) && row.held();
+        boolean again = !own && claim.mayReenter(row);
         if (!own && !again) {
             return refused(row);
         }

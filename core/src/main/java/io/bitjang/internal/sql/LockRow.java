@@ -78,11 +78,6 @@ public record LockRow(
         return fence <= grant && grant <= fence + reserved;
     }
 
-    /** Returns the fence times 8, with the flag of a take-over, as a statement's number has them. */
-    long encoded() {
-        return ClaimResult.encoded(fence, takenFrom != null);
-    }
-
     /** Returns how long the lock still lasted when the row was read. */
     public Duration remaining() {
         return held() ? Duration.of(expiresAt - now, ChronoUnit.MICROS) : Duration.ZERO;

@@ -61,14 +61,11 @@ public final class LockStore {
     public Plan<ClaimResult> acquire(LockName name, Claim claim) {
         Params params = claim(Params.of(name), claim).set("micros", claim.micros());
         return Plan.later(() -> believedFree.remove(name) ? number(sql.take, params) : Plan.of(OptionalLong.empty()))
-                .then(taken -> {
-                    if (taken.isPresent()) {
-                        return Plan.of(ClaimResult.granted(claim.secret(), taken.getAsLong()));
-                    }
-                    return sql.upsert
-                            .map(upsert -> upsert(upsert, claim, params))
-                            .orElseGet(() -> changeOrInsert(claim, params));
-                })
+                .then(taken -> taken.isPresent()
+                        ? Plan.of(answer(claim, taken))
+                        : sql.upsert
+                                .map(upsert -> upsert(upsert, claim, params))
+                                .orElseGet(() -> changeOrInsert(claim, params)))
                 .onOneConnection();
     }
 
@@ -95,10 +92,9 @@ public final class LockStore {
      * a moment.
      */
     private static Plan<ClaimResult> notChanged(LockRow row, Claim claim) {
-        if (claim.again() != null && claim.again().equals(row.owner()) && row.held()) {
-            return Plan.failed(DatabaseException.busy("The row is locked"));
-        }
-        return Plan.of(ClaimResult.refused(row));
+        return claim.mayReenter(row)
+                ? Plan.failed(DatabaseException.busy("The row is locked"))
+                : Plan.of(ClaimResult.refused(row));
     }
 
     /**
@@ -113,9 +109,7 @@ public final class LockStore {
                                 ? Plan.failed(DatabaseException.busy("Another was faster, perhaps the same owner"))
                                 : Plan.of(answer(claim, taken)));
             }
-            return claim.again() == null || !claim.again().equals(row.owner())
-                    ? Plan.of(ClaimResult.refused(row))
-                    : reenter(row, claim, params);
+            return claim.mayReenter(row) ? reenter(row, claim, params) : Plan.of(ClaimResult.refused(row));
         });
     }
 
@@ -178,7 +172,7 @@ public final class LockStore {
                     ? withOneFence(
                             names,
                             claim,
-                            rows.values().stream().map(LockRow::encoded).toList())
+                            rows.values().stream().map(ClaimResult::encoded).toList())
                     : Plan.of(ClaimResult.refused(null));
         });
     }
