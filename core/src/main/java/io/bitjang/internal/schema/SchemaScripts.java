@@ -33,13 +33,9 @@ final class SchemaScripts {
         return "io/bitjang/schema/" + dialect + "/V" + version + "__bitjang.sql";
     }
 
-    private String prefix() {
-        return (tables.schema() == null ? "" : tables.schema() + ".") + tables.prefix();
-    }
-
     /** Says what to change in a script that is run by hand, where the tables have other names than in it; otherwise nothing. */
     String renaming() {
-        String own = prefix();
+        String own = tables.qualified("");
         return own.equals(DEFAULT)
                 ? ""
                 : ", with '" + own + "' instead of '" + DEFAULT + "' at the beginning of each name in it";
@@ -48,7 +44,7 @@ final class SchemaScripts {
     /** Reads the statements of a version's script, with the tables' names as they are set. */
     List<String> statements(int version) {
         String script = NAME.matcher(read(path(version)).replaceAll("--[^\n]*", ""))
-                .replaceAll(match -> Matcher.quoteReplacement(prefix() + match.group(1)));
+                .replaceAll(match -> Matcher.quoteReplacement(tables.qualified(match.group(1))));
         return Arrays.stream(script.split(";\\s*\n"))
                 .map(String::strip)
                 .filter(statement -> !statement.isEmpty())

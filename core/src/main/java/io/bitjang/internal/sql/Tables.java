@@ -42,7 +42,8 @@ public record Tables(@Nullable String schema, String prefix) {
         return qualified("sessions");
     }
 
-    private String qualified(String name) {
+    /** Names what has this name, with the prefix and the schema in front of it. */
+    public String qualified(String name) {
         return (schema == null ? "" : schema + ".") + prefix + name;
     }
 
