@@ -235,22 +235,19 @@ final class WaitQueues implements WakeUps.Sleepers {
     }
 
     private Plan<Boolean> serve(WaitQueue queue, LeaseWaiter first, Grants.Outcome outcome, int reserve) {
-        return grants.granted(queue.names, first.request, outcome)
-                .then(lease -> serve(queue, first, lease, outcome.answer().wanted(), reserve));
-    }
-
-    private Plan<Boolean> serve(WaitQueue queue, LeaseWaiter first, LeaseHandle lease, boolean wanted, int reserve) {
-        queue.attempted(true);
-        queue.share.granted(wanted || wakeUps.keepsOrder(queue.names));
-        if (reserve > 0) {
-            passingOn.begin(lease);
-        }
-        return first.serve(lease)
-                ? Plan.of(true)
-                : lease.closingUnwanted().map(closed -> true).otherwise(e -> {
-                    Log.warn("A lease that nobody waited for could not be closed", e);
-                    return Plan.of(true);
-                });
+        return grants.granted(queue.names, first.request, outcome).then(lease -> {
+            queue.attempted(true);
+            queue.share.granted(outcome.answer().wanted() || wakeUps.keepsOrder(queue.names));
+            if (reserve > 0) {
+                passingOn.begin(lease);
+            }
+            return first.serve(lease)
+                    ? Plan.of(true)
+                    : lease.closingUnwanted().map(closed -> true).otherwise(e -> {
+                        Log.warn("A lease that nobody waited for could not be closed", e);
+                        return Plan.of(true);
+                    });
+        });
     }
 
     private void attempted(WaitQueue queue, @Nullable Boolean granted, @Nullable Throwable failure) {

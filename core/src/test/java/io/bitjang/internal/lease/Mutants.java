@@ -72,8 +72,8 @@ final class Mutants {
             new Mutant(
                     "a waiter who left keeps the lease",
                     "lease.WaitQueues",
-                    "return first.serve(lease)\n                ? Plan.of(true)",
-                    "return first.serve(lease) || true\n                ? Plan.of(true)"),
+                    "return first.serve(lease)\n                    ? Plan.of(true)",
+                    "return first.serve(lease) || true\n                    ? Plan.of(true)"),
             new Mutant(
                     "a waiter who left keeps the lease that is handed over",
                     "lease.Releases",
