@@ -278,10 +278,7 @@ final class LateReleases {
     }
 
     private Plan<Boolean> forgetWhatIsGone(List<Entry> entries) {
-        return store.read(entries.stream()
-                        .flatMap(entry -> entry.names.stream())
-                        .distinct()
-                        .toList())
+        return store.read(entries.stream().flatMap(entry -> entry.names.stream()))
                 .map(present -> {
                     entries.stream()
                             .filter(entry -> present.values().stream().noneMatch(row -> row.isOf(entry.secret)))

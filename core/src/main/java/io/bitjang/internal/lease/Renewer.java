@@ -270,10 +270,7 @@ final class Renewer {
     private Plan<Boolean> inspect(List<LeaseHandle> batch) {
         return Plan.later(() -> {
             Clocks sentAt = ticker.clocks();
-            return store.read(batch.stream()
-                            .flatMap(lease -> lease.names().stream())
-                            .distinct()
-                            .toList())
+            return store.read(batch.stream().flatMap(lease -> lease.names().stream()))
                     .map(rows -> {
                         batch.forEach(lease -> inspect(lease, sentAt, rows));
                         return true;

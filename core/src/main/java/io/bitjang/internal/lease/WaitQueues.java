@@ -333,10 +333,7 @@ final class WaitQueues implements WakeUps.Sleepers {
         if (due.isEmpty()) {
             return Plan.of(true);
         }
-        return store.read(due.stream()
-                        .flatMap(each -> each.queue.names.stream())
-                        .distinct()
-                        .toList())
+        return store.read(due.stream().flatMap(each -> each.queue.names.stream()))
                 .then(rows -> Plan.all(
                         due, each -> look(each.queue, rows, now, each::late).map(looked -> true)))
                 .otherwise(e -> {

@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -294,6 +295,11 @@ public final class LockStore {
     public Plan<Map<LockName, LockRow>> read(List<LockName> names) {
         return Plan.ask(Ask.rows(sql.readListed, listed(Params.none(), names), LockRow::read))
                 .map(rows -> rows.stream().collect(Collectors.toMap(LockRow::name, Function.identity())));
+    }
+
+    /** Reads the rows of several locks, of which some may be named more than once. */
+    public Plan<Map<LockName, LockRow>> read(Stream<LockName> names) {
+        return read(names.distinct().toList());
     }
 
     /**
