@@ -5,6 +5,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -36,6 +37,7 @@ public final class ObservedSource {
     private final AtomicInteger mostOpen = new AtomicInteger();
     private volatile Hook before = NOTHING;
     private volatile Hook after = NOTHING;
+    private volatile int mostRows = Integer.MAX_VALUE;
     private volatile Runnable onOpen = () -> {};
     private volatile Runnable onClose = () -> {};
 
@@ -74,8 +76,14 @@ public final class ObservedSource {
         onClose = hook;
     }
 
+    /** From now on the server cancels each statement for more rows than this, as PostgreSQL does when its time is over. */
+    public void cancelAbove(int rows) {
+        mostRows = rows;
+    }
+
     /** All goes well again. */
     public void up() {
+        mostRows = Integer.MAX_VALUE;
         onOpen = () -> {};
         onClose = () -> {};
         before = NOTHING;
@@ -143,7 +151,11 @@ public final class ObservedSource {
     }
 
     private PreparedStatement statement(PreparedStatement target, String sql) {
+        AtomicInteger rows = new AtomicInteger();
         return proxy(PreparedStatement.class, (proxy, method, arguments) -> {
+            if (method.getName().equals("setArray")) {
+                rows.set(((Object[]) ((Array) arguments[1]).getArray()).length);
+            }
             if (method.getName().startsWith("set") && arguments.length > 1) {
                 parameters.add(String.valueOf(arguments[1]));
             }
@@ -152,6 +164,9 @@ public final class ObservedSource {
             }
             statements.add(sql);
             before.at(sql);
+            if (rows.get() > mostRows) {
+                throw new SQLException("canceling statement due to statement timeout", "57014");
+            }
             Object result = invoke(target, method, arguments);
             after.at(sql);
             return result;

@@ -255,7 +255,7 @@ final class LateReleases {
 
     private Plan<Boolean> releaseFrom(List<Entry> entries, int from) {
         return from < entries.size()
-                ? release(entries.subList(from, Math.min(entries.size(), from + BATCH)))
+                ? Plan.halved(entries.subList(from, Math.min(entries.size(), from + BATCH)), this::release)
                         .then(released -> releaseFrom(entries, from + BATCH))
                 : Plan.of(true);
     }

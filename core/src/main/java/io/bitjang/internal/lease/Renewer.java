@@ -207,12 +207,18 @@ final class Renewer {
     private Plan<@Nullable Void> renewBatch(List<LeaseHandle> batch) {
         return Plan.later(() -> {
             Clocks sentAt = ticker.clocks();
-            return Plan.later(() -> store.renewAll(rows(batch, sentAt)))
+            return Plan.halved(batch, this::renewAtOnce).ended((renewed, failure) -> ended(batch, sentAt, failure));
+        });
+    }
+
+    private Plan<Boolean> renewAtOnce(List<LeaseHandle> batch) {
+        return Plan.later(() -> {
+            Clocks sentAt = ticker.clocks();
+            return store.renewAll(rows(batch, sentAt))
                     .then(renewed -> renewed == rowsOf(batch) ? confirmed(batch, sentAt) : inspect(batch))
                     .ifFailed(e -> e.meaning() == Meaning.BUSY && rowsOf(batch) > 1
                             ? Plan.all(batch, this::renewAlone)
-                            : Plan.failed(e))
-                    .ended((renewed, failure) -> ended(batch, sentAt, failure));
+                            : Plan.failed(e));
         });
     }
 

@@ -103,8 +103,9 @@ final class SessionConnections extends Locked {
             return link;
         } finally {
             if (!open) {
-                forget(link);
+                // watched until it is closed
                 link.close();
+                forget(link);
             }
         }
     }

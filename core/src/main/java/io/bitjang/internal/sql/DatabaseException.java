@@ -62,6 +62,11 @@ public final class DatabaseException extends RuntimeException {
         return sqlException;
     }
 
+    /** Tells whether the server has stopped the statement in the middle, because it took too long or someone wanted that. */
+    public boolean isCancelled() {
+        return SqlErrors.isCancelledByServer(sqlException());
+    }
+
     /** Tells whether a table, a view or a column is missing. */
     public boolean isMissingTable() {
         return SqlErrors.isMissingTable(sqlException());

@@ -177,6 +177,18 @@ public sealed interface Plan<T extends @Nullable Object> {
         return new Each<>(each, plan);
     }
 
+    /**
+     * Makes a plan for all elements at once; where the server cancels that, for one half and then for the other, down to one
+     * element. If even that is cancelled, it is the server that is slow, and nothing more is asked; nor is it after any other failure.
+     */
+    static <E> Plan<Boolean> halved(List<E> all, Function<List<E>, Plan<Boolean>> plan) {
+        int half = all.size() / 2;
+        return plan.apply(all)
+                .ifFailed(e -> half > 0 && e.isCancelled()
+                        ? halved(all.subList(0, half), plan).then(first -> halved(all.subList(half, all.size()), plan))
+                        : failed(e));
+    }
+
     /** Asks all statements of this plan on one connection. */
     default Plan<T> onOneConnection() {
         return new Visit<>(false, this);

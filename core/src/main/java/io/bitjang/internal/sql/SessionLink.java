@@ -12,6 +12,7 @@ import java.sql.SQLNonTransientConnectionException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -44,6 +45,9 @@ public final class SessionLink {
     private volatile boolean closed;
     private volatile @Nullable PreparedStatement waiting;
     private volatile long lastUsed;
+
+    /** A session that is asked on behalf of this one: it is watched with this one, and cut with it. */
+    volatile @Nullable SessionLink beside;
 
     SessionLink(Ticker ticker, Connection connection, SessionStatements sql) throws SQLException {
         this.ticker = ticker;
@@ -222,13 +226,16 @@ public final class SessionLink {
         return busy ? Duration.ZERO : Duration.ofNanos(ticker.now() - lastUsed);
     }
 
-    /** Returns how long the present statement has taken; zero if there is none. */
+    /** Returns how long the present statement has taken, here or on the session beside; zero if there is none. */
     public Duration unanswered() {
-        return busy ? Duration.ofNanos(ticker.now() - busySince) : Duration.ZERO;
+        return busy
+                ? Duration.ofNanos(ticker.now() - busySince)
+                : Optional.ofNullable(beside).map(SessionLink::unanswered).orElse(Duration.ZERO);
     }
 
     /** Cuts the connection: the server gives back what the session had. Does not wait for a statement under way. */
     public void abort() {
+        dead.set(true);
         try {
             connection.abort(Runnable::run);
             // a pool learns from the exception that this connection is not to be handed out again
@@ -241,31 +248,24 @@ public final class SessionLink {
 
     /** Gives the connection back as it came, without a lock on it. */
     public void close() {
-        boolean clean = false;
-        turn.lock();
         try {
-            if (sql.releaseAll.isPresent()) {
-                String releaseAll = sql.releaseAll.get().text();
-                try (PreparedStatement statement = connection.prepareStatement(releaseAll)) {
-                    statement.execute();
+            on(open -> {
+                if (sql.releaseAll.isPresent()) {
+                    prepare(sql.releaseAll.get()).execute();
+                } else {
+                    open.rollback();
                 }
-            } else {
-                connection.rollback();
-            }
-            if (autoCommit != sql.dialect.shares()) {
-                connection.setAutoCommit(autoCommit);
-            }
-            clean = true;
+                if (autoCommit != sql.dialect.shares()) {
+                    open.setAutoCommit(autoCommit);
+                }
+                return true;
+            });
         } catch (Throwable e) {
             Log.debug("A session could not be tidied up", e);
-        } finally {
-            turn.unlock();
-        }
-        if (clean) {
-            closeQuietly();
-        } else {
             abort();
+            return;
         }
+        closeQuietly();
     }
 
     /** Tells whether the connection can't be trusted any more after this failure. */
@@ -280,6 +280,7 @@ public final class SessionLink {
 
     /** Closes the connection once: a pool that gets it twice may hand it out twice. Whoever comes second waits for the first. */
     private void closeQuietly() {
+        Optional.ofNullable(beside).ifPresent(SessionLink::abort);
         closing.lock();
         try {
             if (!closed) {

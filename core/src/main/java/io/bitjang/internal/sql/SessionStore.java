@@ -183,9 +183,11 @@ public final class SessionStore {
     /** Refuses a pooler in transaction mode: two clients may run in one session, or one in two, as a lock taken by both tells. */
     private void requireOwnSession(SessionLink first, Object key) {
         SessionLink second = connect();
+        first.beside = second;
         try {
-            second.open();
+            // before the second is asked: fails if the first was cut when it did not take the second with it
             boolean taken = first.attempt(key);
+            second.open();
             boolean takenTwice = second.attempt(key);
             boolean givenBack = first.release(key);
             refuse(
@@ -194,12 +196,13 @@ public final class SessionStore {
                             : "a pooler in transaction mode stands before the server, so a lock stays with whoever comes next");
         } catch (DatabaseException e) {
             refuse(
-                    SessionLink.isBroken(e)
+                    SessionLink.isBroken(e) && !first.isDead()
                             ? "the session changes between statements, as behind a pooler in transaction mode"
                             : null);
             throw e;
         } finally {
             second.close();
+            first.beside = null;
         }
     }
 

@@ -39,6 +39,12 @@ final class SqlErrors {
     private static final Set<Integer> BROKEN_CODES =
             Set.of(1053, 1317, 1927, 3169, 1180, 3100, 2006, 2013, 90007, 90067, 90098, 90121, 57014);
 
+    /**
+     * Vendor codes for a statement that the server was told to stop, or whose time was over: H2 57014; MySQL and MariaDB 1317
+     * (query interrupted), MySQL 3024 (max_execution_time), MariaDB 1969 (max_statement_time).
+     */
+    private static final Set<Integer> CANCELLED_CODES = Set.of(57014, 1317, 3024, 1969);
+
     private SqlErrors() {}
 
     /** Tells what an exception of an executed statement means. */
@@ -67,12 +73,14 @@ final class SqlErrors {
         return Set.of("42P01", "42703", "42S02", "42S03", "42S04", "42S22").contains(state(e));
     }
 
-    /** Tells whether only the statement was told to stop: PostgreSQL and H2 57014, MySQL and MariaDB 1317, and the drivers' time-outs. */
+    /** Tells whether only the statement was told to stop, by the server or by the driver. */
     static boolean isCancelled(SQLException e) {
-        return state(e).equals("57014")
-                || e.getErrorCode() == 57014
-                || e.getErrorCode() == 1317
-                || e instanceof SQLTimeoutException;
+        return isCancelledByServer(e) || e instanceof SQLTimeoutException;
+    }
+
+    /** Tells whether the server has stopped the statement, so that it is there and answers: PostgreSQL 57014 and vendor codes. */
+    static boolean isCancelledByServer(SQLException e) {
+        return state(e).equals("57014") || CANCELLED_CODES.contains(e.getErrorCode());
     }
 
     /**

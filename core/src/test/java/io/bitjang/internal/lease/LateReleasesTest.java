@@ -192,4 +192,31 @@ class LateReleasesTest extends OnH2 {
         // a thousand each
         assertThat(driver.round(late, seen)).isEqualTo(10);
     }
+
+    /** As each statement of a server may last so long: what is too much for one is not too much for several. */
+    @Test
+    void batch_that_the_server_cancels_is_released_in_parts() {
+        ByHand driver = byHand();
+        LateReleases late = releases(driver);
+        for (int i = 0; i < 1_000; i++) {
+            add(late, i);
+        }
+        seen.cancelAbove(100);
+
+        // 1 of 1,000, 2 of 500, 4 of 250 and 8 of 125 are cancelled, 16 of 62 or 63 are not
+        assertThat(driver.round(late, seen)).isEqualTo(31);
+        assertThat(driver.run(late.tryAll())).as("the database answered").isTrue();
+    }
+
+    @Test
+    void outage_costs_one_statement_however_much_is_to_be_released() {
+        ByHand driver = byHand();
+        LateReleases late = releases(driver);
+        for (int i = 0; i < 5_000; i++) {
+            add(late, i);
+        }
+        down();
+
+        assertThat(driver.round(late, seen)).isOne();
+    }
 }

@@ -76,6 +76,28 @@ class RenewalTest extends OnEngine {
         assertThat(seen.mostOpen()).isLessThanOrEqualTo(2);
     }
 
+    /** A server may give each statement a time that is long enough for a few rows, and not for all that are due. */
+    @Test
+    void batch_that_the_server_cancels_is_renewed_in_parts() throws Exception {
+        int leases = 20;
+        List<Grants.Outcome> outcomes = new ArrayList<>();
+        for (int i = 0; i < leases; i++) {
+            outcomes.add(engine.run(engine.grants.attempt(List.of(LockName.of("many" + i)), request(), 0)));
+        }
+        seen.cancelAbove(3);
+        Clocks sentAt = ago(THIRD.minusMillis(500));
+        for (int i = 0; i < leases; i++) {
+            engine.run(engine.grants.granted(
+                    List.of(LockName.of("many" + i)),
+                    request(),
+                    new Grants.Outcome(outcomes.get(i).answer(), sentAt)));
+        }
+
+        eventually("all renewed, or not", () -> told(Kind.RENEWED) >= leases || told(Kind.UNKNOWN) > 0);
+
+        assertThat(told()).doesNotContain(Kind.UNKNOWN);
+    }
+
     @Test
     void lease_whose_row_is_locked_is_at_risk_and_renewed_when_it_is_free() throws Exception {
         Grants.Outcome outcome = taken(JOB, request(), THIRD);

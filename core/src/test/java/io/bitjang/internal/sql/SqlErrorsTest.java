@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -52,5 +53,24 @@ class SqlErrorsTest {
         assertThat(SqlErrors.meaningOf(new SQLTransientConnectionException("why")))
                 .isEqualTo(Meaning.UNKNOWN);
         assertThat(SqlErrors.meaningOf(new SQLException("no state at all"))).isEqualTo(Meaning.FAILED);
+    }
+
+    /** A pool that has no connection, or a server that lets nobody in, is no reason to ask for less. */
+    @Test
+    void statement_was_cancelled_only_if_the_server_says_so() {
+        assertThat(List.of(
+                        new SQLException("PostgreSQL", "57014"),
+                        new SQLException("H2", "57014", 57014),
+                        new SQLException("MySQL and MariaDB, KILL QUERY", "70100", 1317),
+                        new SQLException("MySQL, max_execution_time", "HY000", 3024),
+                        new SQLException("MariaDB, max_statement_time", "70100", 1969)))
+                .allMatch(SqlErrors::isCancelledByServer);
+        assertThat(List.of(
+                        new SQLTimeoutException("login"),
+                        new SQLException("broken", "08006"),
+                        new SQLException("connection killed", "70100", 1927),
+                        new SQLException("shutdown", "57P01"),
+                        new SQLException("locked", "55P03")))
+                .noneMatch(SqlErrors::isCancelledByServer);
     }
 }
