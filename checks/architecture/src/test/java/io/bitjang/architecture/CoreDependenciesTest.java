@@ -47,6 +47,7 @@ class CoreDependenciesTest {
             "internal.lease.LeaseHandle",
             "internal.lease.Limits",
             "internal.sql.Claim",
+            "internal.sql.Gone",
             "internal.work.Locked",
             "internal.work.Waiter");
 

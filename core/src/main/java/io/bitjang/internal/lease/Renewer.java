@@ -292,7 +292,7 @@ final class Renewer {
         }
         Duration least = lease.request().duration();
         for (LockName name : lease.names()) {
-            Duration left = rows.get(name).remaining();
+            Duration left = Objects.requireNonNull(rows.get(name)).remaining();
             least = left.compareTo(least) < 0 ? left : least;
         }
         long asked = TimeUnit.MICROSECONDS.toNanos(micros(lease, sentAt.ticks()));
