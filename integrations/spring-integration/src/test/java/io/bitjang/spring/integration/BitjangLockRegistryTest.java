@@ -298,7 +298,8 @@ class BitjangLockRegistryTest extends OnRegistry {
             }));
         }
         for (Future<?> each : running) {
-            each.get(120, TimeUnit.SECONDS);
+            // for the full count; in a build, a test that hangs is ended sooner
+            each.get(20, TimeUnit.MINUTES);
         }
         assertThat(counter[0]).isEqualTo(6 * ROUNDS);
         assertThat(registry.held() + otherNode.held()).isZero();
