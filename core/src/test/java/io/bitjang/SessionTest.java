@@ -345,4 +345,42 @@ class SessionTest extends OnH2 {
 
         assertThat(heard).containsExactly(Kind.ACQUIRED, Kind.RELEASED, Kind.HANDED_OVER, Kind.RELEASED);
     }
+
+    @Test
+    void it_is_told_that_a_lock_was_taken_before_it_is_told_that_it_was_lost() throws Exception {
+        assertThat(toldOfOneThatIsLostAtOnce(PATIENT)).containsExactly(Kind.ACQUIRED, Kind.LOST);
+    }
+
+    @Test
+    void it_is_told_that_a_lock_was_taken_at_once_before_it_is_told_that_it_was_lost() throws Exception {
+        assertThat(toldOfOneThatIsLostAtOnce(Wait.none())).containsExactly(Kind.ACQUIRED, Kind.LOST);
+    }
+
+    private List<Kind> toldOfOneThatIsLostAtOnce(Wait wait) throws Exception {
+        Gate taken = gate();
+        Thread test = Thread.currentThread();
+        List<Kind> heard = new CopyOnWriteArrayList<>();
+        Locks mine = closing(builder()
+                .listener(event -> {
+                    if (event.kind() == Kind.ACQUIRED && Thread.currentThread() != test) {
+                        taken.pass();
+                    }
+                    if (Thread.currentThread() != test) {
+                        heard.add(event.kind());
+                    }
+                })
+                .build());
+        Job<Hold> job = start(() -> mine.session("a").acquire(wait));
+        taken.untilReached();
+
+        seen.cut();
+        eventually(
+                "its loss is noticed, and the lock is free again",
+                () -> mine.session("a").tryAcquire().isPresent());
+        taken.close();
+
+        assertThatThrownBy(job::result).isInstanceOf(NoLockException.class);
+        eventually("both are told", () -> heard.size() == 2);
+        return heard;
+    }
 }

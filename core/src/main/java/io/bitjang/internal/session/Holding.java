@@ -23,6 +23,10 @@ final class Holding extends Locked {
     final Grant grant;
     final Thread thread;
     final long since;
+
+    /** What tells the listeners of the loss, once they know that the holding has begun. */
+    final Callbacks loss = new Callbacks(Runnable::run);
+
     private final Consumer<Holding> release;
     private final Callbacks called;
     private State state = State.HELD;

@@ -108,8 +108,7 @@ public final class SessionEngine {
             throw new LockingFailException(name, name + " could not be taken: its session died", null);
         }
         granted(holding);
-        tell(Kind.ACQUIRED, name, null);
-        return holding.hold();
+        return begun(holding, Kind.ACQUIRED);
     }
 
     private boolean begin(LockName name) {
@@ -141,10 +140,8 @@ public final class SessionEngine {
             waiter.fail(closing());
         }
         try {
-            Holding holding = waiter.await();
             // told here, and so before it can be told that it was given back
-            tell(waiter.handedOver ? Kind.HANDED_OVER : Kind.ACQUIRED, name, null);
-            return holding.hold();
+            return begun(waiter.await(), waiter.handedOver ? Kind.HANDED_OVER : Kind.ACQUIRED);
         } finally {
             if (turns.left(waiter)) {
                 Optional.ofNullable(awaited.get(name))
@@ -277,6 +274,13 @@ public final class SessionEngine {
         }
     }
 
+    /** Tells that a holding has begun; that it was lost is told after that. */
+    private SessionLock.Hold begun(Holding holding, Kind kind) {
+        tell(kind, holding.name, null);
+        holding.loss.begin();
+        return holding.hold();
+    }
+
     private void beginToWatch() {
         watch.begin();
     }
@@ -284,10 +288,7 @@ public final class SessionEngine {
     /** Passes the lock of a holder who has done on to the next in line, or gives it back to the database. */
     private void release(Holding holding) {
         tell(Kind.RELEASED, holding.name, null);
-        if (turns.passedOn(holding) != null) {
-            return;
-        }
-        if (!giveBack(holding.name, holding.grant) && !closed) {
+        if (turns.passedOn(holding) == null && !giveBack(holding.name, holding.grant) && !closed) {
             throw new NoLockException(
                     holding.name,
                     holding.name + " was lost: its session died, which was noticed when it was given back",
@@ -327,7 +328,7 @@ public final class SessionEngine {
         links.forget(link);
         for (Holding holding : turns.on(link)) {
             if (holding.lose("its session died: " + reason)) {
-                tell(Kind.LOST, holding.name, reason);
+                holding.loss.add(() -> tell(Kind.LOST, holding.name, reason));
                 freed(holding.name);
             }
         }
