@@ -364,4 +364,20 @@ class LossTest extends OnH2 {
         eventually("both are called", () -> called.size() == 2);
         assertThat(called).containsExactly("left before", "left after");
     }
+
+    /** What fails on the way to the reason begins a transaction, too. */
+    @Test
+    void guard_that_nobody_answers_leaves_no_transaction_open() throws Exception {
+        LockId id = node.manager().tryLock("order", "42", "kim", LONG);
+        Connection transaction = closing(seen.dataSource().getConnection());
+        transaction.setAutoCommit(false);
+        seen.before(sql -> {
+            seen.reset();
+            throw new SQLException("A deadlock", "40001");
+        });
+
+        assertThatThrownBy(() -> node.manager().checkLock(transaction, id)).isInstanceOf(LockingFailException.class);
+
+        assertThat(seen.settings()).containsExactly("rollback");
+    }
 }

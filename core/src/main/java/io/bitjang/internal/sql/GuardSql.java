@@ -153,7 +153,7 @@ public final class GuardSql {
         } catch (DatabaseException e) {
             if (!certain) {
                 // nobody answers: it is not known to be lost
-                return otherwise;
+                return refuse(connection, otherwise);
             }
         }
         if (!certain && row != null && row.isOf(key.secret())) {
