@@ -4,6 +4,7 @@ package io.bitjang;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.bitjang.Lease.State;
 import io.bitjang.spi.LockEvent.Kind;
@@ -16,6 +17,7 @@ import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -379,5 +381,37 @@ class LossTest extends OnH2 {
         assertThatThrownBy(() -> node.manager().checkLock(transaction, id)).isInstanceOf(LockingFailException.class);
 
         assertThat(seen.settings()).containsExactly("rollback");
+    }
+
+    @Test
+    void it_is_told_that_a_lease_was_handed_over_before_it_is_told_that_it_was_lost() throws Exception {
+        Gate handed = gate();
+        List<Kind> heard = new CopyOnWriteArrayList<>();
+        Locks mine = closing(builder()
+                .listener(event -> {
+                    if (event.kind() == Kind.HANDED_OVER) {
+                        handed.pass();
+                    }
+                    heard.add(event.kind());
+                })
+                .build());
+        Lease first = mine.lease(JOB).acquire(Wait.none());
+        Job<Lease> second = start(() -> mine.lease(JOB).acquire(PATIENT)).untilItWaits();
+        start(() -> {
+            first.close();
+            return true;
+        });
+        handed.untilReached();
+
+        long fence = mine.admin().find(JOB).orElseThrow().fence();
+        assertThat(mine.admin().forceRelease(JOB, fence, "ops", "it hangs")).isTrue();
+        handed.close();
+
+        // it has either the lease that is lost or the next one
+        catchThrowable(second.result()::renew);
+        eventually("its loss is told", () -> heard.contains(Kind.LOST));
+        assertThat(heard)
+                .filteredOn(kind -> kind == Kind.HANDED_OVER || kind == Kind.LOST)
+                .containsExactly(Kind.HANDED_OVER, Kind.LOST);
     }
 }

@@ -168,6 +168,7 @@ final class Releases {
                 passingOn.passed(fences);
                 queue.share.handedOver(false);
                 released(lease);
+                instance.tell(Kind.HANDED_OVER, handed, null);
                 return handTo(next, handed);
             });
         }
@@ -180,6 +181,8 @@ final class Releases {
             }
             queue.share.handedOver(answer.wanted());
             released(lease);
+            // before there is a lease that may be lost
+            instance.events.tell(Kind.HANDED_OVER, lease.names(), answer.fence(), next.request.owner(), null);
             return grants.granted(lease.names(), next.request, new Grants.Outcome(answer, sentAt))
                     .then(handed -> {
                         if (reserve > 0) {
@@ -190,8 +193,7 @@ final class Releases {
         });
     }
 
-    private Plan<Boolean> handTo(LeaseWaiter next, LeaseHandle handed) {
-        instance.tell(Kind.HANDED_OVER, handed, null);
+    private static Plan<Boolean> handTo(LeaseWaiter next, LeaseHandle handed) {
         return next.serve(handed) ? Plan.of(true) : handed.closingUnwanted().map(closed -> true);
     }
 
