@@ -414,4 +414,19 @@ class LossTest extends OnH2 {
                 .filteredOn(kind -> kind == Kind.HANDED_OVER || kind == Kind.LOST)
                 .containsExactly(Kind.HANDED_OVER, Kind.LOST);
     }
+
+    @Test
+    void renewal_that_finds_the_lock_gone_needs_no_further_answer_to_say_so() {
+        Lease lease = takenAway();
+        seen.reset();
+        seen.before(sql -> {
+            if (seen.statements().size() > 2) {
+                throw new SQLException("The disk is full", "58000");
+            }
+        });
+
+        assertThatThrownBy(lease::renew).isInstanceOf(NoLockException.class).hasMessageContaining("ops");
+
+        assertThat(seen.statements()).hasSize(2);
+    }
 }

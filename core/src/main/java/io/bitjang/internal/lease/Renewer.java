@@ -102,13 +102,14 @@ final class Renewer {
                         heldRow.attempt(key, false, PATIENCE, store.renew(name, key.secret(), micros)))
                 .then(result -> result.answer().isPresent()
                         ? Plan.of(true)
-                        : heldRow.repeatable(name, NOT_RENEWED, store.read(lease.names()))
-                                .map(rows -> notRenewed(lease, name, rows)));
+                        : result.gone() != null
+                                ? Plan.of(notRenewed(lease, name, result.gone()))
+                                : heldRow.repeatable(name, NOT_RENEWED, store.read(lease.names()))
+                                        .map(rows -> notRenewed(lease, name, whyGone(lease, rows))));
     }
 
     /** Throws the reason why a lock could not be renewed: whichever row was locked, another of the lease's may be gone. */
-    private static boolean notRenewed(LeaseHandle lease, LockName name, Map<LockName, LockRow> rows) {
-        @Nullable Gone gone = whyGone(lease, rows);
+    private static boolean notRenewed(LeaseHandle lease, LockName name, @Nullable Gone gone) {
         if (gone != null) {
             lease.lose(gone);
             throw lease.notHeld("");
