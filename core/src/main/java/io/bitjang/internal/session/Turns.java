@@ -198,12 +198,9 @@ final class Turns extends Locked {
      */
     @Nullable
     Holding taken(LockName name, Grant grant) {
-        return locked(() -> {
-            if (grant.link().isDead()) {
-                return null;
-            }
-            return holder(begun(name), new Holding(workers, release, name, grant, Thread.currentThread()));
-        });
+        return locked(() -> grant.link().isDead()
+                ? null
+                : holder(begun(name), new Holding(workers, release, name, grant, Thread.currentThread())));
     }
 
     /**
