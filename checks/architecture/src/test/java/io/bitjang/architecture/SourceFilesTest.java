@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 /** What can be seen only in the sources. */
 class SourceFilesTest {
     private static final int LONGEST_FILE = 400;
-    private static final int LARGEST_CORE = 9_879;
+    private static final int LARGEST_CORE = 9_882;
 
     /** Blank lines and comments don't count, imports do: they show what a file is tied to. */
     private static final Pattern NO_CODE = Pattern.compile("^\\s*($|//|/?\\*)");

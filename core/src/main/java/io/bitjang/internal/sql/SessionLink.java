@@ -104,11 +104,7 @@ public final class SessionLink {
             try {
                 return yes(ask(sql.attempt, SessionStatements.key(key), false));
             } catch (DatabaseException e) {
-                if (isBroken(e) || e.meaning() != Meaning.UNKNOWN || !sql.dialect.shares()) {
-                    throw e;
-                }
-                // cancelled: it may have been granted all the same
-                return holds(key);
+                return grantedAllTheSame(key, e, e.meaning() == Meaning.UNKNOWN);
             }
         });
     }
@@ -122,13 +118,21 @@ public final class SessionLink {
             try {
                 return isYes(ask(sql.await, params, false)) || holds(key);
             } catch (DatabaseException e) {
-                if (isBroken(e) || e.meaning() == Meaning.FAILED || !sql.dialect.shares()) {
-                    throw e;
-                }
-                // timed out, or cancelled: the grant may have won all the same
-                return holds(key);
+                return grantedAllTheSame(key, e, e.meaning() != Meaning.FAILED);
             }
         });
+    }
+
+    /** Tells whether a statement that was cancelled, or whose time was over, got the lock: the grant may have won. */
+    private boolean grantedAllTheSame(Object key, DatabaseException e, boolean mayBeRefused) {
+        if (isBroken(e) || !sql.dialect.shares() || !mayBeRefused && !e.isCancelled()) {
+            throw e;
+        }
+        boolean granted = holds(key);
+        if (!granted && !mayBeRefused) {
+            throw e;
+        }
+        return granted;
     }
 
     /** Cancels the wait that is under way; the lock may have been granted all the same. */

@@ -149,21 +149,26 @@ public abstract class SessionLossContract extends OnObservedLocks {
 
     @Test
     void a_grant_that_won_against_the_end_of_its_wait_is_found() throws Exception {
-        assertThat(grantedAtTheEndOfItsWait(0)).isTrue();
+        assertThat(grantedAtTheEndOfItsWait("55P03", 0)).isTrue();
+    }
+
+    @Test
+    void a_grant_that_won_against_the_cancel_of_its_wait_is_found() throws Exception {
+        assertThat(grantedAtTheEndOfItsWait("57014", 0)).isTrue();
     }
 
     @Test
     void a_grant_that_won_is_found_although_the_cancel_of_its_wait_comes_late() throws Exception {
-        assertThat(grantedAtTheEndOfItsWait(2)).isTrue();
+        assertThat(grantedAtTheEndOfItsWait("55P03", 2)).isTrue();
     }
 
     @Test
     void a_session_of_which_nobody_knows_what_it_holds_keeps_nothing() throws Exception {
-        assertThat(grantedAtTheEndOfItsWait(50)).isTrue();
+        assertThat(grantedAtTheEndOfItsWait("55P03", 50)).isTrue();
     }
 
-    /** The server grants, and the answer says that the time is over; so many looks at what the session holds are cancelled. */
-    private boolean grantedAtTheEndOfItsWait(int lateCancels) throws Exception {
+    /** The server grants, and the answer says that the wait is over; so many looks at what the session holds are cancelled. */
+    private boolean grantedAtTheEndOfItsWait(String state, int lateCancels) throws Exception {
         SessionLock.Hold held = other.session(name("a")).acquire(Wait.none());
         CountDownLatch waiting = new CountDownLatch(1);
         AtomicBoolean timedOut = new AtomicBoolean();
@@ -181,7 +186,7 @@ public abstract class SessionLossContract extends OnObservedLocks {
         });
         seen.afterStatement(sql -> {
             if (waits.test(sql) && timedOut.compareAndSet(false, true)) {
-                throw new SQLException("The wait is over", "55P03");
+                throw new SQLException("The wait is over", state);
             }
         });
         Crew.Job<Boolean> waiter = crew.start(() -> node.session(name("a")).call(PATIENT, () -> true));
