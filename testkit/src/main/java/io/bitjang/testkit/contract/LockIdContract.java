@@ -165,10 +165,11 @@ public abstract class LockIdContract extends OnOwnTables {
     void a_lock_id_with_the_right_name_and_another_secret_opens_nothing() throws Exception {
         LockId real = locks.manager().tryLock("order", "42", "kim", MINUTE);
         LockData before = locks.manager().checkLock(real);
-        // made by tables of its own: same name, other secret
-        Locks elsewhere = closing(Locks.builder(pool).build());
+        // made by other tables: same name, other secret
+        String forger = "f" + prefix();
+        closing(() -> dropTables(forger));
+        Locks elsewhere = closing(builder().tablePrefix(forger).build());
         LockId forged = elsewhere.manager().tryLock("order", "42", "mallory", MINUTE);
-        closing(() -> elsewhere.manager().releaseLock(forged));
         Connection connection = transaction();
 
         for (Runnable attempt : List.<Runnable>of(

@@ -36,9 +36,14 @@ public abstract class OnOwnTables extends OnLocks {
 
     /** Drops this test's tables in a schema, given with its dot, or in the connection's own. */
     protected final void drop(String schema) {
-        database.execute("DROP VIEW IF EXISTS " + schema + table("locks_view"));
+        dropTables(schema + prefix());
+    }
+
+    /** Drops tables whose names begin in this way, with the schema if there is one. */
+    final void dropTables(String beginning) {
+        database.execute("DROP VIEW IF EXISTS " + beginning + "locks_view");
         for (String name : new String[] {"locks", "audit", "schema_version"}) {
-            database.execute("DROP TABLE IF EXISTS " + schema + table(name));
+            database.execute("DROP TABLE IF EXISTS " + beginning + name);
         }
     }
 

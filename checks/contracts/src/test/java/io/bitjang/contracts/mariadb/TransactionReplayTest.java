@@ -16,6 +16,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,9 @@ import org.junit.jupiter.api.Test;
 class TransactionReplayTest {
 
     private final TestDatabase database;
+    /** Of this test alone: the tables are those of all tests. */
+    private final String order = UUID.randomUUID().toString();
+
     private Locks locks;
 
     TransactionReplayTest(TestDatabase database) {
@@ -55,7 +59,7 @@ class TransactionReplayTest {
 
     @Test
     void repeated_transaction_of_a_former_holder_commits_nothing() throws SQLException {
-        LockId kim = locks.manager().tryLock("order", "42", "kim", Duration.ofMinutes(1));
+        LockId kim = locks.manager().tryLock("replayed", order, "kim", Duration.ofMinutes(1));
         try (Connection connection = replaying();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
@@ -70,7 +74,7 @@ class TransactionReplayTest {
                 statement.executeUpdate("UPDATE replayed SET changed_by = 'kim'");
                 kill(connection);
                 locks.manager().releaseLock(kim);
-                locks.manager().tryLock("order", "42", "lee");
+                locks.manager().tryLock("replayed", order, "lee");
                 statement
                         .executeQuery("SELECT 1")
                         .close(); // finds the connection broken, and repeats all that was before it
@@ -83,7 +87,7 @@ class TransactionReplayTest {
     @Test
     void guard_on_a_connection_that_repeats_transactions_writes_nothing_even_if_the_caller_goes_on()
             throws SQLException {
-        LockId kim = locks.manager().tryLock("order", "43", "kim");
+        LockId kim = locks.manager().tryLock("replayed", order, "kim");
         try (Connection connection = replaying();
                 Statement statement = connection.createStatement()) {
             connection.setAutoCommit(false);
@@ -102,7 +106,8 @@ class TransactionReplayTest {
     void session_lock_of_a_transaction_that_may_be_repeated_is_refused() throws SQLException {
         try (Connection connection = replaying()) {
             connection.setAutoCommit(false);
-            assertThatThrownBy(() -> locks.session("order:44").callInTransaction(connection, Wait.none(), () -> null))
+            assertThatThrownBy(() ->
+                            locks.session("replayed:" + order).callInTransaction(connection, Wait.none(), () -> null))
                     .isInstanceOf(LockingFailException.class)
                     .hasMessageContaining("transactionReplay");
         }
