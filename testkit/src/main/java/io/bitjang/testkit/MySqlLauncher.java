@@ -68,6 +68,9 @@ final class MySqlLauncher implements Launcher {
         if (!Settings.durable()) {
             command.addAll(relaxed());
             command.addAll(List.of("--innodb-redo-log-capacity=16M", "--innodb-use-native-aio=OFF"));
+            // 140 MB for each server instead of 375: a build has up to eight at a time
+            command.addAll(List.of("--performance-schema=OFF", "--table-open-cache=256"));
+            command.add("--table-definition-cache=400");
         }
         return command;
     }
