@@ -160,24 +160,6 @@ class ClosingTest extends OnH2 {
     }
 
     @Test
-    void database_that_is_away_for_a_moment_while_an_instance_is_closed_costs_no_lock() {
-        // a machine that stands still does not use up the time that closing takes at most
-        Locks mine = builder().closeTimeout(Duration.ofMinutes(1)).build();
-        mine.lease("job").acquire(Wait.none());
-        AtomicInteger failures = new AtomicInteger();
-        seen.before(sql -> {
-            if (failures.incrementAndGet() <= 6) {
-                throw new SQLException("The network is away", "08006");
-            }
-        });
-
-        mine.close();
-
-        assertThat(failures).hasValueGreaterThan(6);
-        assertThat(other.lease("job").tryAcquire()).isPresent();
-    }
-
-    @Test
     void locked_row_that_may_not_be_free_yet_does_not_keep_the_others() throws Exception {
         Locks mine = builder().closeTimeout(Duration.ofMillis(500)).build();
         mine.lease("minimum").notFreeBefore(LONG).acquire(Wait.none());

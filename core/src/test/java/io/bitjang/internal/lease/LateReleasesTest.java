@@ -97,7 +97,7 @@ class LateReleasesTest extends OnH2 {
         assertThat(inside).hasValue(1);
     }
 
-    /** Rounds are run by the test alone. */
+    /** Rounds are run by the test alone, and closing by the thread that closes. */
     private record ByHand(Database database, WorkerDriver threads) implements Driver {
 
         @Override
@@ -110,7 +110,8 @@ class LateReleasesTest extends OnH2 {
 
         @Override
         public boolean start(String thread, Plan<?> plan) {
-            return false;
+            run(plan);
+            return true;
         }
 
         @Override
@@ -218,5 +219,35 @@ class LateReleasesTest extends OnH2 {
         down();
 
         assertThat(driver.round(late, seen)).isOne();
+    }
+
+    /** Drains while the database is away for so long after the first failure; returns whether the lock is free then. */
+    private boolean isFreeAfterAnOutageOf(Duration outage) throws SQLException {
+        ByHand driver = byHand();
+        LateReleases late = releases(driver);
+        LockName job = LockName.of("job");
+        node.lease(job).acquire(Wait.none());
+        late.keep(List.of(job), column("lock_id", job), LONG, 0);
+        long end = ticker.now() + outage.toNanos();
+        seen.before(sql -> {
+            if (ticker.now() - end < 0) {
+                throw new SQLException("The network is away", "08006");
+            }
+        });
+
+        late.drain(ticker.in(Duration.ofMinutes(1)));
+
+        seen.up();
+        return other.lease(job).tryAcquire().isPresent();
+    }
+
+    @Test
+    void database_that_is_away_for_a_moment_while_an_instance_is_closed_costs_no_lock() throws Exception {
+        assertThat(isFreeAfterAnOutageOf(Duration.ofMillis(450))).isTrue();
+    }
+
+    @Test
+    void database_that_stays_away_is_given_up_after_half_a_second() throws Exception {
+        assertThat(isFreeAfterAnOutageOf(Duration.ofMillis(600))).isFalse();
     }
 }

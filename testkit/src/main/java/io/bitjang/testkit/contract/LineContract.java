@@ -12,6 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -23,6 +24,12 @@ import org.junit.jupiter.api.Test;
  * and hardly poll; and nothing depends on the line but that. H2 can't block, so there they poll, and chance decides.
  */
 public abstract class LineContract extends OnObservedLocks {
+
+    /**
+     * How long the server is asked to wait at a time: whoever waits longer stands in line anew, behind those who came meanwhile. On a
+     * machine that stands still for so long, a round tells nothing of the order.
+     */
+    private static final Duration SLICE = Duration.ofSeconds(5);
 
     private final List<String> order = Collections.synchronizedList(new ArrayList<>());
 
@@ -84,11 +91,13 @@ public abstract class LineContract extends OnObservedLocks {
     @Test
     void processes_get_a_lock_in_the_order_in_which_they_came() throws Exception {
         List<Node> nodes = List.of(newNode("a"), newNode("b"), newNode("c"), newNode("d"));
-        for (int round = 0; round < 3; round++) {
+        int rounds = 0;
+        while (rounds < 3) {
             order.clear();
             Lease held = locks.lease(name("a")).acquire(Wait.forever());
             List<Crew.Job<Boolean>> jobs = new ArrayList<>();
             jobs.add(waitsFirst(nodes.get(0)));
+            Instant began = Instant.now();
             for (int i = 1; i < nodes.size(); i++) {
                 jobs.add(waitsBehind(nodes.get(i), i));
             }
@@ -96,9 +105,11 @@ public abstract class LineContract extends OnObservedLocks {
             for (Crew.Job<Boolean> job : jobs) {
                 job.result();
             }
-            assertThat(blocks() ? order : order.stream().sorted().toList())
-                    .as("round %s", round)
+            boolean inOneSlice = began.plus(SLICE).isAfter(Instant.now());
+            assertThat(blocks() && inOneSlice ? order : order.stream().sorted().toList())
+                    .as("round %s", rounds)
                     .containsExactly("a", "b", "c", "d");
+            rounds += inOneSlice ? 1 : 0;
         }
     }
 
