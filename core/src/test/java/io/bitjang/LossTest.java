@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.Queue;
@@ -327,5 +328,42 @@ class LossTest extends OnH2 {
         assertThatThrownBy(lease::renew).isInstanceOf(NoLockException.class).hasMessageContaining("ops");
 
         assertThat(seen.statements()).hasSize(2);
+    }
+
+    @Test
+    void it_is_told_that_a_lease_passed_on_before_it_is_told_that_it_was_lost() throws Exception {
+        Gate passedOn = gate();
+        List<Kind> heard = new CopyOnWriteArrayList<>();
+        Locks mine = closing(builder()
+                .listener(event -> {
+                    // the second is given back by the one who lets it pass on, and has told nobody so far
+                    if (event.kind() == Kind.RELEASED && heard.contains(Kind.RELEASED)) {
+                        passedOn.pass();
+                    }
+                    heard.add(event.kind());
+                })
+                .build());
+        Lease first = mine.lease(JOB).acquire(Wait.none());
+        List<Job<Boolean>> next = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            next.add(start(() -> {
+                        mine.lease(JOB).run(PATIENT, () -> {});
+                        return true;
+                    })
+                    .untilItWaits());
+        }
+        first.close();
+        passedOn.untilReached();
+        eventually("the table knows who has it", () -> column("reserved", JOB).equals("0"));
+
+        long fence = mine.admin().find(JOB).orElseThrow().fence();
+        assertThat(mine.admin().forceRelease(JOB, fence, "ops", "it hangs")).isTrue();
+        passedOn.close();
+
+        catchThrowable(next.get(1)::result);
+        eventually("its loss is told", () -> heard.contains(Kind.LOST));
+        assertThat(heard)
+                .filteredOn(kind -> kind == Kind.HANDED_OVER || kind == Kind.LOST)
+                .containsExactly(Kind.HANDED_OVER, Kind.HANDED_OVER, Kind.LOST);
     }
 }

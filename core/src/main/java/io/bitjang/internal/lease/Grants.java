@@ -271,14 +271,17 @@ final class Grants {
         return begun(lease(names, key, request, outcome.sentAt(), deadline));
     }
 
-    /** Passes a holder's lock on to the next waiter of this process, with a fence that was set aside for it. */
-    Plan<LeaseHandle> passedOn(LeaseHandle from, FenceReserve<LeaseHandle> fences, Request request) {
+    /**
+     * Makes the lease of the next waiter of this process, to whom a holder's lock passes on with a fence that was set aside for it;
+     * {@link #begun} begins it.
+     */
+    LeaseHandle passedOn(LeaseHandle from, FenceReserve<LeaseHandle> fences, Request request) {
         GrantKey key = new GrantKey(from.name(), fences.nextFence(), from.key().secret());
         LeaseHandle lease = lease(from.names(), key, request, instance.ticker.clocks(), from.deadline());
         lease.seenAt(from.seenAt());
         lease.passesOnWith(fences);
         fences.holder = lease;
-        return begun(lease);
+        return lease;
     }
 
     private LeaseHandle lease(List<LockName> names, GrantKey key, Request request, Clocks acquired, long deadline) {
@@ -286,7 +289,7 @@ final class Grants {
     }
 
     /** Begins a lease, unless the instance is closed meanwhile: whoever closes it may have looked before the lease was there. */
-    private Plan<LeaseHandle> begun(LeaseHandle lease) {
+    Plan<LeaseHandle> begun(LeaseHandle lease) {
         renewer.add(lease);
         if (!instance.hasEnded()) {
             return Plan.of(lease);

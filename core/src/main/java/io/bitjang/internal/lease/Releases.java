@@ -164,13 +164,13 @@ final class Releases {
         }
         FenceReserve<LeaseHandle> fences = lease.reserve();
         if (fences != null && passingOn.may(lease, fences, next.request)) {
-            return grants.passedOn(lease, fences, next.request).then(handed -> {
-                passingOn.passed(fences);
-                queue.share.handedOver(false);
-                released(lease);
-                instance.tell(Kind.HANDED_OVER, handed, null);
-                return handTo(next, handed);
-            });
+            LeaseHandle passed = grants.passedOn(lease, fences, next.request);
+            passingOn.passed(fences);
+            queue.share.handedOver(false);
+            released(lease);
+            // before it may be lost
+            instance.tell(Kind.HANDED_OVER, passed, null);
+            return grants.begun(passed).then(handed -> handTo(next, handed));
         }
         int reserve = queue.reserveFor(next);
         Claim claim = next.request.claim(store.newSecret(), reserve);

@@ -78,8 +78,8 @@ class SuspendedHostTest extends OnEngine {
         sleepsForTwiceItsTime(lease);
 
         assertThat(lease.mayHaveSlept()).isTrue();
-        assertThat(engine.run(engine.grants.passedOn(
-                                lease, new FenceReserve<>(lease, lease.fence(), Ticker.SYSTEM.now()), request()))
+        FenceReserve<LeaseHandle> fences = new FenceReserve<>(lease, lease.fence(), Ticker.SYSTEM.now());
+        assertThat(engine.run(engine.grants.begun(engine.grants.passedOn(lease, fences, request())))
                         .state())
                 .isEqualTo(State.UNKNOWN);
     }
