@@ -17,6 +17,8 @@ import java.util.function.Supplier;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A guard inside the business transaction. */
 class GuardTest extends OnH2 {
@@ -354,27 +356,33 @@ class GuardTest extends OnH2 {
         assertThatThrownBy(() -> lease.guard(mine)).isInstanceOf(IllegalStateException.class);
     }
 
-    @Test
-    void guard_on_a_connection_that_does_not_say_how_it_is_set_lets_even_a_careless_commit_write_nothing()
+    @ParameterizedTest
+    @ValueSource(strings = {"getAutoCommit", "getTransactionIsolation"})
+    void guard_on_a_connection_that_does_not_say_how_it_is_set_lets_even_a_careless_commit_write_nothing(String asked)
             throws Exception {
         LockId id = kim();
         Lease lease = node.lease("job").acquire(Wait.none());
-        Connection silent = (Connection) Proxy.newProxyInstance(
-                getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("getTransactionIsolation")) {
-                        throw new SQLException("no answer");
-                    }
-                    return method.invoke(mine, arguments);
-                });
-
-        for (ThrowingCallable guard :
-                List.<ThrowingCallable>of(() -> node.manager().checkLock(silent, id), () -> lease.guard(silent))) {
-            pay();
-            assertThatThrownBy(guard)
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContainingAll("no answer", "rolled back");
-            mine.commit();
-            assertThat(balance()).isEqualTo(100);
+        // what is wrapped around a connection may throw anything
+        for (Throwable answer : List.of(
+                new SQLException("no answer"),
+                new UnsupportedOperationException("no answer"),
+                new NoClassDefFoundError("no answer"))) {
+            Connection silent = (Connection) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                        if (method.getName().equals(asked)) {
+                            throw answer;
+                        }
+                        return method.invoke(mine, arguments);
+                    });
+            for (ThrowingCallable guard :
+                    List.<ThrowingCallable>of(() -> node.manager().checkLock(silent, id), () -> lease.guard(silent))) {
+                pay();
+                assertThatThrownBy(guard)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContainingAll("no answer", "rolled back");
+                mine.commit();
+                assertThat(balance()).isEqualTo(100);
+            }
         }
     }
 

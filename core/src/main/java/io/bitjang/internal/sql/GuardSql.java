@@ -35,35 +35,38 @@ public final class GuardSql {
 
     /** Refuses a transaction that could not be guarded; one that is open is rolled back. */
     public void requireTransaction(Connection connection) {
+        boolean autoCommit;
+        @Nullable String unfit;
         try {
-            if (connection.getAutoCommit()) {
-                throw new IllegalStateException("A guard needs a transaction: this connection is in auto-commit mode. "
-                        + "Call setAutoCommit(false), or begin a transaction, before the change and the guard.");
-            }
-            @Nullable String unfit = database.dialect().unfit(connection);
-            if (unfit != null) {
-                throw refuse(
-                        connection,
-                        new IllegalStateException("No guard holds here, the transaction was rolled back: " + unfit));
-            }
-            OptionalInt unproven = database.dialect().isolationOfManySnapshots();
-            // asked only where it matters: elsewhere asking may cost a round trip
-            if (unproven.isPresent() && unproven.getAsInt() == connection.getTransactionIsolation()) {
-                throw refuse(
-                        connection,
-                        new IllegalStateException(
-                                "A guard can't prove at this isolation level that all that the transaction"
-                                        + " has read is younger than the grant: "
-                                        + database.dialect().id()
-                                        + " takes a snapshot of each table by itself, so the transaction was rolled back."
-                                        + " Use READ COMMITTED or SERIALIZABLE."));
-            }
-        } catch (SQLException e) {
+            autoCommit = connection.getAutoCommit();
+            unfit = autoCommit ? null : unfit(connection);
+        } catch (Throwable e) {
             throw refuse(
                     connection,
                     new IllegalStateException(
                             "The connection is not usable, the transaction was rolled back. " + e.getMessage(), e));
         }
+        if (autoCommit) {
+            throw new IllegalStateException("A guard needs a transaction: this connection is in auto-commit mode. "
+                    + "Call setAutoCommit(false), or begin a transaction, before the change and the guard.");
+        }
+        if (unfit != null) {
+            throw refuse(
+                    connection,
+                    new IllegalStateException("No guard holds here, the transaction was rolled back: " + unfit));
+        }
+    }
+
+    /** Says why no guard holds in a transaction on this connection; null if one does. */
+    private @Nullable String unfit(Connection connection) throws SQLException {
+        @Nullable String unfit = database.dialect().unfit(connection);
+        OptionalInt unproven = database.dialect().isolationOfManySnapshots();
+        // asked only where it matters: elsewhere asking may cost a round trip
+        return unproven.isPresent() && unproven.getAsInt() == connection.getTransactionIsolation()
+                ? "at this isolation level it can't be proved that all that the transaction has read is younger than the grant, because "
+                        + database.dialect().id()
+                        + " takes a snapshot of each table by itself. Use READ COMMITTED or SERIALIZABLE."
+                : unfit;
     }
 
     /**
