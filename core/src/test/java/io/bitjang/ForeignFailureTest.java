@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.bitjang.Lease.State;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -57,6 +58,19 @@ class ForeignFailureTest extends OnH2 {
         seen.after(sql -> {
             seen.after(later -> {});
             throw new IllegalStateException("a wrapper's own mistake");
+        });
+
+        Lease lease = node.lease(JOB).acquire(Wait.none());
+
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(column("fence", JOB)).isEqualTo(String.valueOf(lease.fence()));
+    }
+
+    @Test
+    void statement_that_fails_after_it_has_answered_has_been_done_and_is_found_out() throws Exception {
+        seen.afterClose(sql -> {
+            seen.afterClose(later -> {});
+            throw new SQLException("a wrapper could not count it");
         });
 
         Lease lease = node.lease(JOB).acquire(Wait.none());

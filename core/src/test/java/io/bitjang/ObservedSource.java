@@ -37,6 +37,7 @@ public final class ObservedSource {
     private final AtomicInteger mostOpen = new AtomicInteger();
     private volatile Hook before = NOTHING;
     private volatile Hook after = NOTHING;
+    private volatile Hook afterClose = NOTHING;
     private volatile int mostRows = Integer.MAX_VALUE;
     private volatile Runnable onOpen = () -> {};
     private volatile Runnable onClose = () -> {};
@@ -66,6 +67,11 @@ public final class ObservedSource {
         after = hook;
     }
 
+    /** After each statement was closed, from now on: its answer is known by then. */
+    public void afterClose(Hook hook) {
+        afterClose = hook;
+    }
+
     /** When a connection is asked for, from now on: what it throws, the data source does. */
     public void onOpen(Runnable hook) {
         onOpen = hook;
@@ -88,6 +94,7 @@ public final class ObservedSource {
         onClose = () -> {};
         before = NOTHING;
         after = NOTHING;
+        afterClose = NOTHING;
     }
 
     /** Forgets what was written down. */
@@ -160,7 +167,11 @@ public final class ObservedSource {
                 parameters.add(String.valueOf(arguments[1]));
             }
             if (!method.getName().startsWith("execute")) {
-                return invoke(target, method, arguments);
+                Object result = invoke(target, method, arguments);
+                if (method.getName().equals("close")) {
+                    afterClose.at(sql);
+                }
+                return result;
             }
             statements.add(sql);
             before.at(sql);

@@ -108,18 +108,13 @@ final class LateReleases {
     }
 
     /** Gives back a grant that came too late for {@link #drain}, at once: this instance is about to end, and its threads with it. */
-    Plan<Boolean> giveBackNow(List<LockName> names, String secret, Duration remaining) {
+    Plan<@Nullable Void> giveBackNow(List<LockName> names, String secret, Duration remaining) {
         keep(names, secret, remaining, 0);
-        return tryAll().map(answered -> {
-                    if (entries.containsKey(secret)) {
-                        wake();
-                    }
-                    return answered;
-                })
-                .otherwise(e -> {
-                    wake();
-                    return null;
-                });
+        return tryAll().ended((answered, failure) -> {
+            if (entries.containsKey(secret)) {
+                wake();
+            }
+        });
     }
 
     private void put(List<LockName> names, String secret, Duration lasts, boolean heldOnce, long notFreeBefore) {

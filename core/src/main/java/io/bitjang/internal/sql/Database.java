@@ -126,7 +126,7 @@ public final class Database implements Runner {
             }
             return connection;
         } catch (Throwable e) {
-            SQLException cause = e instanceof SQLException known ? known : foreign(e);
+            SQLException cause = e instanceof SQLException known ? known : new SQLException(e);
             // a pool that has no connection to give; if it can't make one, it tells why
             boolean empty = cause instanceof SQLTransientConnectionException && cause.getCause() == null;
             throw new DatabaseException(
@@ -153,11 +153,7 @@ public final class Database implements Runner {
                     : "The database failed: ";
             return new DatabaseException(SqlErrors.meaningOf(sql), what + sql.getMessage(), sql);
         }
-        return new DatabaseException(Meaning.UNKNOWN, "The data source or its driver failed: " + e, foreign(e));
-    }
-
-    private static SQLException foreign(Throwable e) {
-        return new SQLException(e.toString(), e);
+        return new DatabaseException(Meaning.UNKNOWN, "The data source or driver failed: " + e, new SQLException(e));
     }
 
     /** A step whose failure changes nothing. */
@@ -179,16 +175,23 @@ public final class Database implements Runner {
 
         private final Connection connection;
 
+        /** Whether the present statement was run: whatever fails after that does not undo it. */
+        private boolean done;
+
         Statements(Connection connection) {
             this.connection = connection;
         }
 
         @Override
         public <A> A ask(Ask<A> ask) {
+            done = false;
             try {
                 return ask.on(this);
             } catch (Throwable e) {
-                throw failure(e);
+                DatabaseException failure = failure(e);
+                throw done && failure.meaning() == Meaning.FAILED
+                        ? new DatabaseException(Meaning.UNKNOWN, failure.getMessage(), failure.sqlException())
+                        : failure;
             }
         }
 
@@ -232,6 +235,7 @@ public final class Database implements Runner {
                 // not executeQuery: MySQL's driver refuses it for what MariaDB answers with rows, as INSERT ...
                 // RETURNING
                 params.bind(connection, statement, sql.parameters()).execute();
+                done = true;
                 List<T> result = new ArrayList<>();
                 try (ResultSet rows = statement.getResultSet()) {
                     while (rows.next()) {
@@ -247,6 +251,7 @@ public final class Database implements Runner {
         public int update(Sql sql, Params params) throws SQLException {
             try (PreparedStatement statement = connection.prepareStatement(sql.text())) {
                 int count = params.bind(connection, statement, sql.parameters()).executeUpdate();
+                done = true;
                 requireReplicated(statement.getWarnings());
                 return count;
             }
@@ -261,6 +266,7 @@ public final class Database implements Runner {
             try (PreparedStatement statement =
                     connection.prepareStatement(sql.text(), Statement.RETURN_GENERATED_KEYS)) {
                 int count = params.bind(connection, statement, sql.parameters()).executeUpdate();
+                done = true;
                 try (ResultSet keys = statement.getGeneratedKeys()) {
                     // only the first key is real: Connector/J makes up one for each further row
                     return count > 0 && keys.next() ? OptionalLong.of(keys.getLong(1)) : OptionalLong.empty();
