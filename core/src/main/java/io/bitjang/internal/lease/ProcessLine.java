@@ -132,11 +132,11 @@ final class ProcessLine implements WakeUps {
     public void close(Deadline end) {
         closed = true;
         others.close(end);
-        Optional<SessionLink> open = Optional.ofNullable(link);
-        open.ifPresent(each -> workers.aside(each::cancel));
+        Optional.ofNullable(link).ifPresent(each -> workers.aside(each::cancel));
         workers.ticker().unpark(thread);
         end.join(thread);
-        open.filter(each -> !each.isClosed()).ifPresent(each -> workers.aside(each::abort));
+        // what it was to open may have come meanwhile
+        Optional.ofNullable(link).filter(each -> !each.isClosed()).ifPresent(each -> workers.aside(each::abort));
     }
 
     private void run() {
@@ -164,12 +164,14 @@ final class ProcessLine implements WakeUps {
                 Log.warn(what);
             }
         } finally {
-            link = null;
+            last = null;
             standsFor = null;
             passedFor = null;
             if (open != null && !open.isClosed()) {
                 open.close();
             }
+            // watched until it is closed
+            link = null;
             running.set(false);
             goOn();
         }

@@ -12,6 +12,8 @@ import io.bitjang.internal.time.HandTicker;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.ThreadWorkers;
 import io.bitjang.internal.work.Workers;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -31,6 +33,8 @@ class ProcessLineTest extends OnEngine {
     private static final List<LockName> NEXT = List.of(LockName.of("next"));
 
     private final AtomicReference<ProcessLine> lineOf = new AtomicReference<>();
+    private final Gate silent = gate();
+    private final CountDownLatch cut = new CountDownLatch(1);
     private SessionStore store;
     private ProcessLine gate;
 
@@ -181,5 +185,68 @@ class ProcessLineTest extends OnEngine {
 
         assertThat(turn.await(20, TimeUnit.SECONDS)).as("its turn has come").isTrue();
         assertThat(told.get()).as("it was told that it stands in line").isTrue();
+    }
+
+    /** The server falls silent when its connection is to be given back: nobody else would ever end that. */
+    @Test
+    void connection_that_does_not_answer_when_the_line_ends_is_cut() throws Exception {
+        HandTicker ticker = new HandTicker();
+        ProcessLine line = silentAt("rollback", ticker);
+        line.want(FIRST);
+        silent.untilReached();
+
+        ticker.pass(Duration.ofSeconds(10));
+        line.giveUpIfSilent();
+
+        assertThat(cut.await(20, TimeUnit.SECONDS)).as("its connection is cut").isTrue();
+        silent.close();
+    }
+
+    @Test
+    void connection_that_comes_while_the_line_is_closed_and_does_not_answer_is_cut() throws Exception {
+        ProcessLine line = silentAt("prepareStatement", Ticker.SYSTEM);
+        Gate opening = gate();
+        seen.onOpen(() -> {
+            if (isTheGates(Thread.currentThread())) {
+                opening.pass();
+            }
+        });
+        line.want(FIRST);
+        opening.untilReached();
+        start(() -> {
+                    line.close(Ticker.SYSTEM.in(Duration.ofSeconds(3)));
+                    return true;
+                })
+                .untilItIsIn("Deadline.join");
+
+        opening.close();
+
+        silent.untilReached();
+        assertThat(cut.await(20, TimeUnit.SECONDS)).as("its connection is cut").isTrue();
+        silent.close();
+    }
+
+    /** A line whose connections don't answer this call until they are cut. */
+    private ProcessLine silentAt(String method, Ticker ticker) {
+        DataSource source = (DataSource) silentAt(method, DataSource.class, seen.dataSource());
+        Workers mine = new ThreadWorkers(ticker);
+        closing(() -> mine.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+        SessionStore sessions = new SessionStore(
+                ticker, source, source, Dialects.detect(seen.dataSource()), new Tables(null, "bitjang_"));
+        ProcessLine line = new ProcessLine(mine, sessions, new Nobody(), new Silent());
+        closing(() -> line.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
+        return line;
+    }
+
+    private Object silentAt(String silentMethod, Class<?> type, Object target) {
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+            if (method.getName().equals("abort")) {
+                cut.countDown();
+            } else if (method.getName().equals(silentMethod) && isTheGates(Thread.currentThread())) {
+                silent.pass();
+            }
+            Object result = method.invoke(target, arguments);
+            return result instanceof Connection ? silentAt(silentMethod, Connection.class, result) : result;
+        });
     }
 }
