@@ -28,6 +28,15 @@ final class SimGates {
     void check() {
         if (world.kind.line()) {
             world.sessions.all().forEach(this::check);
+            if (world.kind.calm()) {
+                world.processes.forEach(this::checkLine);
+            }
+        }
+    }
+
+    private void checkLine(SimProcess process) {
+        if (process.line.hasFailed()) {
+            world.broken("the line of node-" + process.number + " has failed, though nothing fails", null);
         }
     }
 

@@ -33,6 +33,7 @@ final class SimLine extends NoDataSource {
 
     private final Map<Object, LockName> names = new HashMap<>();
     private final SessionStore store;
+    private @Nullable ProcessLine real;
     private long questions;
     private long turns;
     private long opened;
@@ -45,7 +46,8 @@ final class SimLine extends NoDataSource {
     }
 
     WakeUps over(WakeUps.Sleepers sleepers, WakeUps others) {
-        return new ProcessLine(process, store, sleepers, others);
+        real = new ProcessLine(process, store, sleepers, others);
+        return real;
     }
 
     /** The lock behind a gate that a session of this process has or had. */
@@ -59,6 +61,11 @@ final class SimLine extends NoDataSource {
     /** Tells whether more was asked than to open and to close, for each turn, and for each wait whose time was over. */
     boolean asksTooMuch() {
         return questions > 2 * (opened + turns + 1 + (world.now - SimWorld.BEGIN) / SLICE);
+    }
+
+    /** Tells whether the line has failed a moment ago, or was refused, so that nobody in this process stands in it. */
+    boolean hasFailed() {
+        return real != null && !process.closed && !real.retry.passed();
     }
 
     /** The process has died: the server finds that out, soon or late. */
@@ -121,17 +128,32 @@ final class SimLine extends NoDataSource {
             if (session.isGone()) {
                 return;
             }
-            question.put(session, reply -> reply(answer, reply));
+            world.log(null, () -> told(question, "asks"));
+            question.put(session, reply -> reply(question, answer, reply));
             long which = session.waits();
             question.patience()
                     .ifPresent(patience -> world.at(patience.toNanos(), null, () -> session.endWait(which, false)));
         }
 
-        private void reply(Answer answer, @Nullable Boolean value) {
-            world.at(world.network(), process, () -> {
-                boolean late = Boolean.FALSE.equals(value) && world.kind.server() == Server.KEY_SHARE;
-                answer.given(value == null ? null : value ? 1L : 0L, late ? SimLink.timedOut() : null);
-            });
+        private void reply(SimLink.Question question, Answer answer, @Nullable Boolean value) {
+            world.log(null, () -> told(question, "is told " + value));
+            world.at(
+                    world.network(),
+                    process,
+                    () -> answer.given(value == null ? null : value ? 1L : 0L, failure(question, value)));
+        }
+
+        /** PostgreSQL fails a statement that has waited too long, or was told to stop; what does not wait is answered with no. */
+        private @Nullable SQLException failure(SimLink.Question question, @Nullable Boolean value) {
+            if (Boolean.TRUE.equals(value) || world.kind.server() != Server.KEY_SHARE || question.millis() == 0) {
+                return null;
+            }
+            return value == null ? SimLink.cancelled() : SimLink.timedOut();
+        }
+
+        private String told(SimLink.Question question, String what) {
+            return "session " + session.number + " of node-" + process.number + " " + what + ": " + question.text()
+                    + (question.key() == 0 ? "" : " " + behind(question.key()));
         }
 
         @Override

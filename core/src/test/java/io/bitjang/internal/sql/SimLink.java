@@ -71,6 +71,11 @@ public final class SimLink {
         return new SQLException("canceling statement due to lock timeout", "55P03");
     }
 
+    /** As PostgreSQL says that it was told to end a statement; the others may answer with a null. */
+    public static SQLException cancelled() {
+        return new SQLException("canceling statement due to user request", "57014");
+    }
+
     /** A connection that leads this way. */
     public static Connection of(Way way) {
         return proxy(Connection.class, (method, values) -> switch (method) {
