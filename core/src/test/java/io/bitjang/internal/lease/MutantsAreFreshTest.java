@@ -2,7 +2,7 @@
 package io.bitjang.internal.lease;
 
 import java.io.IOException;
-import java.util.stream.Stream;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The mutants are tried seldom; that their snippets are still there is seen in every build. */
@@ -10,9 +10,10 @@ class MutantsAreFreshTest {
 
     @Test
     void every_mutant_finds_its_snippet_once() throws IOException {
-        for (Mutant mutant :
-                Stream.concat(Mutants.ALL.stream(), Mutants.UNSEEN.stream()).toList()) {
-            mutant.source();
+        for (List<Mutant> mutants : List.of(Mutants.ALL, Mutants.UNSEEN, LineMutants.ALL, LineMutants.UNSEEN)) {
+            for (Mutant mutant : mutants) {
+                mutant.source();
+            }
         }
     }
 }
