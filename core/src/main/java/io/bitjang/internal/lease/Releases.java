@@ -75,10 +75,8 @@ final class Releases {
             return Plan.DONE;
         }
         putOff(lease, notFreeBefore, e.getMessage());
-        if (lease.names().size() > 1) {
-            // some of them may have been freed
-            waiting.wake(lease.names());
-        }
+        // of several, some may have been freed; and whoever waits here counted on this lease to hand the lock on
+        waiting.wake(lease.names());
         Log.warn(lease.name() + " could not be given back, it is tried again until the lease has ended: "
                 + e.getMessage());
         return Plan.DONE;

@@ -15,6 +15,7 @@ import io.bitjang.internal.time.HandTicker;
 import io.bitjang.internal.time.Ticker;
 import io.bitjang.internal.work.Events;
 import io.bitjang.internal.work.ThreadWorkers;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -133,6 +134,23 @@ class MissedWakeUpTest extends OnEngine {
         waiting(Duration.ofMillis(1));
 
         eventually("it looks again, though no time passes", () -> looks.get() > 1);
+    }
+
+    /** It was about to hand the lock on, and is gone now. */
+    @Test
+    void one_who_counts_on_a_holder_here_looks_at_once_when_that_one_could_not_give_the_lock_back() throws Exception {
+        LeaseHandle held = (LeaseHandle) new NamedLease(mine, List.of(JOB)).acquire(Wait.none());
+        WaitQueue queue = waiting(Duration.ofSeconds(30));
+        int looks = queue.looks();
+        try (Connection business = seen.dataSource().getConnection()) {
+            business.setAutoCommit(false);
+            held.guard(business);
+
+            held.close();
+
+            eventually("it looks, though its time has not come", () -> queue.looks() > looks);
+            business.rollback();
+        }
     }
 
     private static boolean isLook(String sql) {

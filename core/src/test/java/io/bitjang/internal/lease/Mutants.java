@@ -254,6 +254,11 @@ final class Mutants {
     /** Flaws that it does not see yet. */
     static final List<Mutant> UNSEEN = List.of(
             new Mutant(
+                    "a release that is put off leaves those who counted on it asleep",
+                    "lease.Releases",
+                    "waiting.wake(lease.names());\n        Log.warn(",
+                    "Log.warn("),
+            new Mutant(
                     "an inspection does not look at the secret",
                     "sql.Gone",
                     "if (row.isOf(key.secret())) {\n            return row.held()",
