@@ -89,12 +89,16 @@ final class LeaseState extends Locked {
 
     /**
      * Notes that the database has confirmed that the lease lasts for so many nanoseconds from the given moment. An answer that a
-     * later one has overtaken says no more than that; returns whether this one is the newest.
+     * later one has overtaken says no more than that, and nothing if the host slept between the two; returns whether this one is
+     * the newest.
      */
     boolean confirm(Clocks sentAt, long nanos) {
         return locked(() -> {
-            deadline = Math.max(deadline, sentAt.ticks() + nanos);
+            long until = sentAt.ticks() + nanos;
             boolean newest = sentAt.ticks() - confirmedAt.ticks() >= 0;
+            boolean slept = newest ? slept(sentAt) > 0 : sentAt.wallRanAhead(confirmedAt) > LEAST_SLEEP;
+            // what was known before the host slept is worth nothing after it: this clock stood still
+            deadline = !slept ? Math.max(deadline, until) : newest ? until : deadline;
             confirmedAt = newest ? sentAt : confirmedAt;
             state = newest && isActive(state) ? State.HELD : state;
             return newest;

@@ -79,6 +79,32 @@ class LeaseStateTest {
     }
 
     @Test
+    void confirmation_after_a_sleep_shortens_what_a_clock_promised_that_did_not_count_the_sleep() {
+        assertThat(lease.confirm(afterSleep(10 * SECOND, 5 * SECOND), 15 * SECOND))
+                .isTrue();
+
+        assertThat(lease.deadline()).isEqualTo(BEGAN + 25 * SECOND);
+    }
+
+    @Test
+    void answer_from_before_a_sleep_says_nothing_after_one_from_after_it() {
+        lease.confirm(afterSleep(10 * SECOND, 5 * SECOND), 15 * SECOND);
+
+        assertThat(lease.confirm(at(9 * SECOND), LASTS)).isFalse();
+
+        assertThat(lease.deadline()).isEqualTo(BEGAN + 25 * SECOND);
+    }
+
+    @Test
+    void clocks_that_differ_by_a_second_shorten_nothing() {
+        lease.confirm(afterSleep(10 * SECOND, SECOND), SECOND);
+        assertThat(lease.deadline()).isEqualTo(BEGAN + LASTS);
+
+        lease.confirm(at(9 * SECOND), LASTS);
+        assertThat(lease.deadline()).isEqualTo(BEGAN + 9 * SECOND + LASTS);
+    }
+
+    @Test
     void is_in_doubt_until_it_is_confirmed() {
         assertThat(lease.doubt(State.UNKNOWN, at(SECOND))).isTrue();
         assertThat(lease.doubt(State.UNKNOWN, at(SECOND))).as("that is not new").isFalse();

@@ -217,7 +217,7 @@ final class Mutants {
             new Mutant(
                     "an answer that was overtaken prolongs a lease",
                     "lease.LeaseState",
-                    "deadline = Math.max(deadline, sentAt.ticks() + nanos);",
+                    "deadline = !slept ? Math.max(deadline, until) : newest ? until : deadline;",
                     "deadline += nanos;"),
             new Mutant(
                     "a renewal is put off until the lease has ended",
@@ -253,6 +253,11 @@ final class Mutants {
 
     /** Flaws that it does not see yet. */
     static final List<Mutant> UNSEEN = List.of(
+            new Mutant(
+                    "a lease is counted by a clock that stood still while the host slept",
+                    "lease.LeaseState",
+                    "deadline = !slept ? Math",
+                    "deadline = true ? Math"),
             new Mutant(
                     "a release that is put off leaves those who counted on it asleep",
                     "lease.Releases",
