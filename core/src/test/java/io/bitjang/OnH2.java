@@ -23,7 +23,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,7 +65,7 @@ public abstract class OnH2 {
 
     @BeforeEach
     final void open() {
-        WARNINGS.setLevel(Level.OFF);
+        WARNINGS.setUseParentHandlers(false);
         closing(() -> execute("SHUTDOWN"));
         node = closing(builder().listener(events::add).build());
         other = closing(Locks.builder(new ObservedSource(url).dataSource())
@@ -82,7 +81,7 @@ public abstract class OnH2 {
         while (!closing.isEmpty()) {
             closing.pop().close();
         }
-        WARNINGS.setLevel(null);
+        WARNINGS.setUseParentHandlers(true);
     }
 
     /** One more node like the first. */

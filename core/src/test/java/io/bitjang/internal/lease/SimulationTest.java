@@ -24,7 +24,10 @@ class SimulationTest {
         if (failed != null) {
             throw SimHistory.quietly(() -> explained(failed.getKey()));
         }
-        assertThat(seeds.served()).as("leases that somebody got").isGreaterThan(5 * (last - first + 1));
+        if (only == null) {
+            // a single history may have few
+            assertThat(seeds.served()).as("leases that somebody got").isGreaterThan(5L * SEEDS);
+        }
     }
 
     @Test

@@ -13,7 +13,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,13 +43,13 @@ class WorkersTest {
 
     @BeforeEach
     void quiet() {
-        WARNINGS.setLevel(Level.OFF);
+        WARNINGS.setUseParentHandlers(false);
     }
 
     @AfterEach
     void close() {
         workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(1)));
-        WARNINGS.setLevel(null);
+        WARNINGS.setUseParentHandlers(true);
     }
 
     private static void assertCalled(CountDownLatch latch) throws InterruptedException {
