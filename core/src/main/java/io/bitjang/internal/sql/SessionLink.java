@@ -123,9 +123,12 @@ public final class SessionLink {
         });
     }
 
-    /** Tells whether a statement that was cancelled, or whose time was over, got the lock: the grant may have won. */
+    /**
+     * Tells whether a statement that failed got the lock: the grant may have won against a cancel, or the end of the time, or what
+     * failed may be the reading of the answer.
+     */
     private boolean grantedAllTheSame(Object key, DatabaseException e, boolean mayBeRefused) {
-        if (isBroken(e) || !sql.dialect.shares() || !mayBeRefused && !e.isCancelled()) {
+        if (isBroken(e) || !sql.dialect.shares()) {
             throw e;
         }
         boolean granted = holds(key);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.bitjang.LockName;
+import io.bitjang.LockingFailException;
 import io.bitjang.Locks;
 import io.bitjang.NoLockException;
 import io.bitjang.SessionLock;
@@ -155,6 +156,34 @@ public abstract class SessionLossContract extends OnObservedLocks {
     @Test
     void a_grant_that_won_against_the_cancel_of_its_wait_is_found() throws Exception {
         assertThat(grantedAtTheEndOfItsWait("57014", 0)).isTrue();
+    }
+
+    @Test
+    void a_grant_whose_answer_could_not_be_read_is_found_after_a_wait() throws Exception {
+        assertThat(grantedAtTheEndOfItsWait("HY000", 0)).isTrue();
+    }
+
+    @Test
+    void a_grant_whose_answer_could_not_be_read_leaves_nothing_on_the_session() throws Exception {
+        Predicate<String> attempts = Pattern.compile("pg_try_advisory_lock|GET_LOCK\\(\\?, 0\\)|FOR UPDATE NOWAIT")
+                .asPredicate();
+        AtomicBoolean failed = new AtomicBoolean();
+        // what is asked of a new session is asked before
+        node.session(name("b")).run(Wait.none(), () -> {});
+        seen.afterStatement(sql -> {
+            if (attempts.test(sql) && failed.compareAndSet(false, true)) {
+                throw new SQLException("A wrapper could not count it", "HY000");
+            }
+        });
+
+        try {
+            node.session(name("a")).tryRun(() -> {});
+        } catch (LockingFailException e) {
+            // told, and not granted
+        }
+
+        assertThat(failed).isTrue();
+        assertThat(other.session(name("a")).tryRun(() -> {})).isTrue();
     }
 
     @Test
