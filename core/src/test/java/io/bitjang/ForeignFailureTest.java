@@ -80,6 +80,20 @@ class ForeignFailureTest extends OnH2 {
     }
 
     @Test
+    void commit_that_fails_may_have_been_done_and_is_found_out() throws Exception {
+        seen.withoutAutoCommit();
+        seen.afterCommit(commit -> {
+            seen.afterCommit(later -> {});
+            throw new SQLException("a wrapper could not count it", "HY000");
+        });
+
+        Lease lease = node.lease(JOB).acquire(Wait.none());
+
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(column("fence", JOB)).isEqualTo(String.valueOf(lease.fence()));
+    }
+
+    @Test
     void listener_that_throws_what_it_did_not_declare_keeps_nobody_from_getting_or_losing_a_lock() throws Exception {
         Locks told = closing(builder()
                 .listener(event -> ForeignFailureTest.<RuntimeException>throwSneakily(failure("checked")))

@@ -38,9 +38,11 @@ public final class ObservedSource {
     private volatile Hook before = NOTHING;
     private volatile Hook after = NOTHING;
     private volatile Hook afterClose = NOTHING;
+    private volatile Hook afterCommit = NOTHING;
     private volatile int mostRows = Integer.MAX_VALUE;
     private volatile Runnable onOpen = () -> {};
     private volatile Runnable onClose = () -> {};
+    private volatile boolean autoCommit = true;
 
     ObservedSource(String url) {
         this.url = url;
@@ -51,10 +53,17 @@ public final class ObservedSource {
         return proxy(DataSource.class, (proxy, method, arguments) -> {
             if (method.getName().equals("getConnection")) {
                 onOpen.run();
-                return connection(DriverManager.getConnection(url));
+                Connection made = DriverManager.getConnection(url);
+                made.setAutoCommit(autoCommit);
+                return connection(made);
             }
             throw new UnsupportedOperationException(method.getName());
         });
+    }
+
+    /** From now on its connections come as from a pool without auto-commit. */
+    public void withoutAutoCommit() {
+        autoCommit = false;
     }
 
     /** Before each statement from now on. */
@@ -70,6 +79,11 @@ public final class ObservedSource {
     /** After each statement was closed, from now on: its answer is known by then. */
     public void afterClose(Hook hook) {
         afterClose = hook;
+    }
+
+    /** After each commit from now on: what it throws takes the place of an answer. */
+    public void afterCommit(Hook hook) {
+        afterCommit = hook;
     }
 
     /** When a connection is asked for, from now on: what it throws, the data source does. */
@@ -95,6 +109,7 @@ public final class ObservedSource {
         before = NOTHING;
         after = NOTHING;
         afterClose = NOTHING;
+        afterCommit = NOTHING;
     }
 
     /** Forgets what was written down. */
@@ -151,6 +166,9 @@ public final class ObservedSource {
                 settings.add(name);
             }
             Object result = invoke(target, method, arguments);
+            if (name.equals("commit")) {
+                afterCommit.at(name);
+            }
             return name.equals("prepareStatement")
                     ? statement((PreparedStatement) result, (String) arguments[0])
                     : result;

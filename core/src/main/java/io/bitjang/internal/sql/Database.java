@@ -28,6 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Database implements Runner {
 
+    /** A statement like any other: what fails after the server was told to commit may have been committed. */
+    private static final Ask<Boolean> COMMIT =
+            new Ask<>(Sql.parse("COMMIT"), Params.none(), (statements, sql, params) -> statements.commit());
+
     private final DataSource dataSource;
     private final Dialect dialect;
     private final Ticker ticker;
@@ -94,22 +98,18 @@ public final class Database implements Runner {
 
     private <T extends @Nullable Object> T complete(Connection connection, boolean commit, Plan<T> plan)
             throws SQLException {
-        boolean done = false;
+        if (!commit) {
+            return plan.run(new Statements(connection));
+        }
         try {
             Statements statements = new Statements(connection);
-            if (commit) {
-                statements.begin();
-            }
+            statements.begin();
             T result = plan.run(statements);
-            if (commit) {
-                statements.commit();
-            }
-            done = true;
+            statements.ask(COMMIT);
             return result;
-        } finally {
-            if (!done && commit) {
-                quietly("Rolling back", connection::rollback);
-            }
+        } catch (Throwable e) {
+            quietly("Rolling back", connection::rollback);
+            throw e;
         }
     }
 
@@ -219,14 +219,16 @@ public final class Database implements Runner {
         }
 
         /** Commits the transaction: what a standby did not confirm is told here, not by the statement. */
-        void commit() throws SQLException {
+        private boolean commit() throws SQLException {
             if (dialect.warnsWhenNotReplicated()) {
                 connection.clearWarnings();
             }
+            done = true;
             connection.commit();
             if (dialect.warnsWhenNotReplicated()) {
                 requireReplicated(connection.getWarnings());
             }
+            return true;
         }
 
         /** Runs a statement that answers with rows. */
