@@ -190,8 +190,7 @@ public final class Database implements Runner {
             } catch (Throwable e) {
                 DatabaseException failure = failure(e);
                 throw done && failure.meaning() == Meaning.FAILED
-                        ? new DatabaseException(
-                                Meaning.UNKNOWN, String.valueOf(failure.getMessage()), failure.sqlException())
+                        ? new DatabaseException(Meaning.UNKNOWN, "" + failure.getMessage(), failure.sqlException())
                         : failure;
             }
         }
