@@ -124,11 +124,6 @@ class FlawsTest {
                     "        drained = true;\n        if (entries.isEmpty()) {",
                     "        boolean none = entries.isEmpty();\n        drained = true;\n        if (none) {"),
             flaw(
-                    "lease.LateReleasesRaceTest$PutOffLast",
-                    "lease.LateReleases",
-                    "if (failure == null && heldOnce()",
-                    "if (failure != null && heldOnce()"),
-            flaw(
                     "lease.EngineRaceTest$Comes",
                     "lease.WaitQueues",
                     "void enqueue(LeaseWaiter waiter) {",
