@@ -259,20 +259,7 @@ public abstract class DistLockContract extends OnLocks {
         AutoCloseable up = seen::clearHooks;
         closing(up);
         Thread test = Thread.currentThread();
-        // known here as free, so it is taken by the first statement
-        node.distLock().tryLock(batch(), "me", MINUTE);
-        node.distLock().unlock(batch(), "me");
-        // the attempt is granted, its answer is lost, and nobody can find out
-        seen.afterStatement(sql -> {
-            seen.onStatement(later -> {
-                throw new SQLException("The database is down", "08006");
-            });
-            throw new SQLException("The answer is lost", "08006");
-        });
-        assertThatExceptionOfType(LockingFailException.class)
-                .isThrownBy(() -> node.distLock().tryLock(batch(), "me", MINUTE));
-        LockData granted = row();
-        assertThat(granted.held()).isTrue();
+        LockData granted = takenWithoutKnowing(node, seen);
         Gate background = closing(new Gate());
         CountDownLatch released = new CountDownLatch(2);
         seen.onStatement(sql -> {
@@ -294,6 +281,48 @@ public abstract class DistLockContract extends OnLocks {
         assertThat(row().fence()).isEqualTo(granted.fence());
         node.distLock().unlock(batch(), "me");
         assertThat(other.distLock().tryLock(batch(), "another", MINUTE)).isTrue();
+    }
+
+    @Test
+    void lock_taken_again_by_another_process_after_an_answer_was_lost_is_not_given_back_behind_its_owner()
+            throws Exception {
+        CountingDataSource seen = new CountingDataSource(pool);
+        Locks node = closing(Locks.create(seen));
+        AutoCloseable up = seen::clearHooks;
+        closing(up);
+        LockData granted = takenWithoutKnowing(node, seen);
+
+        assertThat(locks.distLock().tryLock(batch(), "me", MINUTE)).isTrue();
+        // only now does the first process reach the database again, and only what it does in the background
+        CountDownLatch released = new CountDownLatch(2);
+        seen.afterStatement(sql -> released.countDown());
+        seen.onStatement(sql -> {});
+        // what has freed it is not tried again
+        Soon.holds("the late release was tried", () -> released.getCount() == 0 || !row().held());
+
+        assertThat(other.distLock().tryLock(batch(), "another", MINUTE)).isFalse();
+        assertThat(row().owner()).isEqualTo("me");
+        assertThat(row().fence()).isEqualTo(granted.fence());
+        locks.distLock().unlock(batch(), "me");
+        assertThat(other.distLock().tryLock(batch(), "another", MINUTE)).isTrue();
+    }
+
+    /** An attempt that is granted, but its answer is lost, and the database is down from then on for this node. */
+    private LockData takenWithoutKnowing(Locks node, CountingDataSource seen) {
+        // known here as free, so it is taken by the first statement
+        node.distLock().tryLock(batch(), "me", MINUTE);
+        node.distLock().unlock(batch(), "me");
+        seen.afterStatement(sql -> {
+            seen.onStatement(later -> {
+                throw new SQLException("The database is down", "08006");
+            });
+            throw new SQLException("The answer is lost", "08006");
+        });
+        assertThatExceptionOfType(LockingFailException.class)
+                .isThrownBy(() -> node.distLock().tryLock(batch(), "me", MINUTE));
+        LockData granted = row();
+        assertThat(granted.held()).isTrue();
+        return granted;
     }
 
     private String batch() {
