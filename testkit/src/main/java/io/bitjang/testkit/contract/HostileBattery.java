@@ -197,6 +197,8 @@ final class HostileBattery {
         long fence = fence(LockName.of("dist", "again"));
         assertThat(one.distLock().tryLock("again", "kim", MINUTE)).isTrue();
         assertThat(one.distLock().tryLock("again", "kim", HOUR.plus(HOUR))).isTrue();
+        // the row stays as it is, which a driver may count as no row at all
+        assertThat(one.distLock().tryLock("again", "kim", MINUTE)).isTrue();
         assertThat(fence(LockName.of("dist", "again"))).isEqualTo(fence);
         assertThat(two.distLock().tryLock("again", "lee", MINUTE)).isFalse();
         assertThat(honest.distLock().tryLock("again", "lee", MINUTE)).isFalse();
