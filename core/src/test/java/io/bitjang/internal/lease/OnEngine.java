@@ -35,7 +35,7 @@ abstract class OnEngine extends OnH2 {
         DataSource source = seen.dataSource();
         Database database = new Database(source, Dialects.detect(source), Ticker.SYSTEM);
         Tables tables = new Tables(null, "bitjang_");
-        workers = new ThreadWorkers(Ticker.SYSTEM);
+        workers = workers();
         closing(() -> workers.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         engine = LeaseEngine.over(
                 database,
@@ -47,6 +47,11 @@ abstract class OnEngine extends OnH2 {
         closing(() -> engine.close(Ticker.SYSTEM.in(Duration.ofSeconds(2))));
         closing(seen::up);
         seen.reset();
+    }
+
+    /** The threads of the engine. */
+    Workers workers() {
+        return new ThreadWorkers(Ticker.SYSTEM);
     }
 
     static Request request() {

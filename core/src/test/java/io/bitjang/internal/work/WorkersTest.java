@@ -9,10 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,26 +21,12 @@ class WorkersTest {
 
     private static final Logger WARNINGS = Logger.getLogger("io.bitjang");
 
-    /** How many more threads may be started, but for the one that keeps the time. */
-    private final AtomicInteger allowed = new AtomicInteger();
-
-    /** Whether the thread that keeps the time may be started. */
-    private volatile boolean timed = true;
-
-    private final Function<String, ThreadFactory> limited = name -> task -> {
-        boolean timer = name.contains("timer");
-        if (timer && !timed || !timer && allowed.getAndUpdate(left -> Math.max(0, left - 1)) == 0) {
-            throw new OutOfMemoryError("unable to create native thread");
-        }
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
-    };
-
-    private final Workers workers = new ThreadWorkers(Ticker.SYSTEM, limited);
+    private final FewThreads threads = new FewThreads();
+    private final Workers workers = threads.workers();
 
     @BeforeEach
     void quiet() {
+        threads.timed(true);
         WARNINGS.setUseParentHandlers(false);
     }
 
@@ -72,14 +56,14 @@ class WorkersTest {
         workers.callBack(done::countDown);
         workers.aside(done::countDown);
         assertThat(done.getCount()).isEqualTo(3);
-        allowed.set(3);
+        threads.allow(3);
 
         assertCalled(done);
     }
 
     @Test
     void tasks_share_the_threads_that_there_are() throws Exception {
-        allowed.set(1);
+        threads.allow(1);
         CountDownLatch done = new CountDownLatch(50);
 
         // or else the one thread might have ended, for want of work, before the last task comes
@@ -96,7 +80,7 @@ class WorkersTest {
     @Test
     void callbacks_of_one_holder_run_in_order_and_never_two_at_a_time() throws Exception {
         // idle threads end: as many as it takes
-        allowed.set(1_000);
+        threads.allow(1_000);
         Callbacks callbacks = new Callbacks(workers::callBack);
         callbacks.begin();
         AtomicInteger at = new AtomicInteger();
@@ -157,11 +141,11 @@ class WorkersTest {
     @Test
     void alarm_without_a_thread_that_keeps_the_time_throws_nothing_and_rings_when_there_is_one() throws Exception {
         CountDownLatch rings = new CountDownLatch(2);
-        timed = false;
+        threads.timed(false);
 
         workers.after(0, rings::countDown);
         assertThat(rings.getCount()).isEqualTo(2);
-        timed = true;
+        threads.timed(true);
         workers.after(0, rings::countDown);
 
         assertCalled(rings);
@@ -171,17 +155,17 @@ class WorkersTest {
     @Test
     void alarm_without_a_thread_that_keeps_the_time_rings_though_nobody_sets_another() throws Exception {
         CountDownLatch rings = new CountDownLatch(1);
-        timed = false;
+        threads.timed(false);
 
         workers.after(0, rings::countDown);
-        timed = true;
+        threads.timed(true);
 
         assertCalled(rings);
     }
 
     @Test
     void code_that_was_left_before_the_callbacks_begin_is_called_first() throws Exception {
-        allowed.set(1_000);
+        threads.allow(1_000);
         Callbacks callbacks = new Callbacks(workers::callBack);
         List<Integer> called = new CopyOnWriteArrayList<>();
         CountDownLatch done = new CountDownLatch(2);
