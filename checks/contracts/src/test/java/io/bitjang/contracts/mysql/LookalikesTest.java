@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bitjang.contracts.mysql;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.bitjang.Locks;
 import io.bitjang.contracts.hostile.Rewriting;
 import io.bitjang.testkit.OnDatabase;
 import io.bitjang.testkit.contract.OnLocks;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -48,5 +51,14 @@ class LookalikesTest extends OnLocks {
                         answering(variable("log_bin", "ON") + " UNION ALL " + variable("binlog_format", "STATEMENT")))
                 .hasMessageContaining("binlog_format")
                 .hasMessageContaining("ROW or MIXED");
+    }
+
+    @Test
+    @Timeout(30)
+    void nothing_hangs_on_a_pool_of_one() {
+        try (HikariDataSource one = database.pool(1);
+                Locks node = Locks.create(one)) {
+            assertThat(node.lease(name("a")).tryRun(() -> {})).isTrue();
+        }
     }
 }
