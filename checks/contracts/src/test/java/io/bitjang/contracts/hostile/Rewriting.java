@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongUnaryOperator;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 
@@ -73,17 +74,49 @@ public final class Rewriting {
     }
 
     private static ResultSet twice(ResultSet rows, String column, Object value) throws SQLException {
-        int index = rows.findColumn(column);
+        return twice(rows, "getString", rows.findColumn(column), real -> value);
+    }
+
+    private static ResultSet twice(ResultSet rows, String getter, int index, UnaryOperator<Object> forgery) {
         AtomicInteger row = new AtomicInteger();
         return (ResultSet) Proxy.newProxyInstance(
                 ResultSet.class.getClassLoader(), new Class<?>[] {ResultSet.class}, (self, method, arguments) -> {
                     if (method.getName().equals("next") && row.incrementAndGet() == 2) {
                         return true;
                     }
-                    boolean forged =
-                            row.get() == 1 && method.getName().equals("getString") && arguments[0].equals(index);
-                    return forged ? value : method.invoke(rows, arguments);
+                    Object real = method.invoke(rows, arguments);
+                    boolean forged = row.get() == 1 && method.getName().equals(getter) && arguments[0].equals(index);
+                    return forged ? forgery.apply(real) : real;
                 });
+    }
+
+    /**
+     * A statement is answered by one row more, once: the first comes twice, at first with another number.
+     *
+     * @param text what the statement contains
+     * @param column the number's column
+     */
+    public static DataSource answeredTwice(DataSource source, String text, int column, LongUnaryOperator undone) {
+        AtomicBoolean first = new AtomicBoolean(true);
+        return connections(
+                source,
+                connection -> returning(
+                        Connection.class,
+                        connection,
+                        (method, arguments, result) -> result instanceof PreparedStatement statement
+                                        && ((String) arguments[0]).contains(text)
+                                        && first.getAndSet(false)
+                                ? answeredTwice(statement, column, undone)
+                                : result));
+    }
+
+    private static PreparedStatement answeredTwice(PreparedStatement statement, int column, LongUnaryOperator undone) {
+        return returning(
+                PreparedStatement.class,
+                statement,
+                (method, arguments, result) -> result instanceof ResultSet rows
+                        ? twice(rows, "getLong", column, real -> undone.applyAsLong((long) real))
+                        : result);
     }
 
     private interface After {
