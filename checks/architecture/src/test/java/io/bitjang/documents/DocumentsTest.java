@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DocumentsTest {
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent().getParent();
     private static final List<Path> SNIPPETS = snippets();
+    private static final List<String> SOURCES = sources();
     private static final Path SCRIPTS = ROOT.resolve("core/src/main/resources/io/bitjang/schema");
     private static final Pattern JAVA_BLOCK =
             Pattern.compile("^```java\\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
@@ -35,7 +36,7 @@ class DocumentsTest {
     private static final Pattern BEFORE_THE_TEXT = Pattern.compile("^\\s*(([-*+>]|\\d+\\.)\\s+)*");
     private static final Pattern IMPORT = Pattern.compile("^import [^;]+;$", Pattern.MULTILINE);
     private static final Pattern PACKAGE = Pattern.compile("^package ([^;]+);$", Pattern.MULTILINE);
-    private static final Pattern NEW = Pattern.compile("\\bnew (\\w+)\\(");
+    private static final Pattern TYPE = Pattern.compile("\\b\\p{Upper}\\w*\\b");
     private static final Pattern MEMBER = Pattern.compile("`(\\p{Upper}\\w*)\\.((?:\\w+\\.)*)(\\w+)(?:\\([^`]*\\))?`");
     private static final int LINE = 120;
     private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
@@ -119,7 +120,13 @@ class DocumentsTest {
     private static Stream<String> ofItsPackage(String code) {
         Matcher declared = PACKAGE.matcher(code);
         assertThat(declared.find()).isTrue();
-        return NEW.matcher(code).results().map(made -> "import " + declared.group(1) + "." + made.group(1) + ";");
+        String folder = "/" + declared.group(1).replace('.', '/') + "/";
+        return TYPE.matcher(code)
+                .results()
+                .map(MatchResult::group)
+                .distinct()
+                .filter(type -> SOURCES.stream().anyMatch(source -> source.endsWith(folder + type + ".java")))
+                .map(type -> "import " + declared.group(1) + "." + type + ";");
     }
 
     @ParameterizedTest
@@ -221,6 +228,17 @@ class DocumentsTest {
         try (Stream<Path> files = Files.walk(ROOT)) {
             return files.filter(file -> file.toString().matches(".*/src/test/java/.*SnippetsTest\\.java"))
                     .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The classes of all modules that a user's code may import. */
+    private static List<String> sources() {
+        try (Stream<Path> files = Files.walk(ROOT)) {
+            return files.map(Path::toString)
+                    .filter(file -> file.matches(".*/src/main/java/.*\\.java"))
                     .toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
