@@ -2,16 +2,23 @@
 package io.bitjang.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.bitjang.LockException;
 import io.bitjang.LockId;
 import io.bitjang.LockManager;
 import io.bitjang.NoLockException;
 import io.bitjang.Wait;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -22,7 +29,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What ends a guard before the commit: a savepoint, a change of the schema. The commit is guarded again, and refused. */
+/** What ends a guard before the commit: a savepoint, a change of the schema, a deadlock. The commit is guarded again, and refused. */
 class GuardAgainTest extends OnSpring {
 
     @Configuration
@@ -218,5 +225,47 @@ class GuardAgainTest extends OnSpring {
             assertThat(refused).isInstanceOf(PessimisticLockingFailureException.class);
             assertThat(balance()).isZero();
         }
+    }
+
+    /** But on PostgreSQL, the victim of a deadlock may go on, in a transaction that has lost what it did, the guard included. */
+    @Test
+    @Timeout(60)
+    void victim_of_a_deadlock_that_repeats_its_statement_is_guarded_again_and_the_commit_refused() {
+        String table = "crossed_" + number() + "_" + account;
+        database.execute("CREATE TABLE " + table + " (id INT PRIMARY KEY, balance INT NOT NULL)");
+        closing((AutoCloseable) () -> database.execute("DROP TABLE " + table));
+        database.execute("INSERT INTO " + table + " VALUES (1, 0)");
+        CountDownLatch rivalHasWritten = new CountDownLatch(1);
+        CountDownLatch victimHasWritten = new CountDownLatch(1);
+        Future<?> rival = threads.submit(() -> transaction().executeWithoutResult(status -> {
+            if (name.equals("postgresql")) {
+                jdbc.execute("SET LOCAL deadlock_timeout = '1min'"); // the victim is the one that looks first
+            }
+            // elsewhere the one that has changed less or, on H2, the one that has begun last
+            jdbc.execute("INSERT INTO " + table + " VALUES "
+                    + IntStream.range(10, 200).mapToObj(n -> "(" + n + ", 0)").collect(Collectors.joining(", ")));
+            jdbc.execute("UPDATE " + table + " SET balance = 1 WHERE id = 1");
+            rivalHasWritten.countDown();
+            await(victimHasWritten);
+            add(7);
+        }));
+        await(rivalHasWritten);
+        LockId id = taken();
+        String crosswise = "UPDATE " + table + " SET balance = 2 WHERE id = 1";
+
+        Throwable refused = catchThrowable(() -> outer.executeWithoutResult(status -> {
+            manager.checkLock(id);
+            add(66);
+            victimHasWritten.countDown();
+            assertThatThrownBy(() -> jdbc.execute(crosswise)).isInstanceOf(PessimisticLockingFailureException.class);
+            assertThatCode(() -> result(rival)).doesNotThrowAnyException();
+            takenAway();
+            assertThat(catchThrowable(() -> jdbc.execute(crosswise)) == null).isEqualTo(!name.equals("postgresql"));
+        }));
+
+        assertThat(refused).isInstanceOf(name.equals("postgresql") ? LockException.class : NoLockException.class);
+        assertThat(balance()).isEqualTo(7);
+        assertThat(jdbc.queryForObject("SELECT balance FROM " + table + " WHERE id = 1", Integer.class))
+                .isOne();
     }
 }
