@@ -119,7 +119,8 @@ class HiddenTransactionsTest extends OnSpring {
                 == 1;
     }
 
-    private List<DataSource> wrappers(DataSource inside) {
+    /** What hides the data source inside, more or less. */
+    static List<DataSource> wrappers(DataSource inside) {
         return List.of(
                 new ProxyDataSource(inside),
                 new P6DataSource(inside),
