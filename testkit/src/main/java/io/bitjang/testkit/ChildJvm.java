@@ -186,6 +186,7 @@ public final class ChildJvm implements AutoCloseable {
     public void close() {
         kill9();
         guardian.close();
+        FakeClock.forget(pid());
         if (clock != null) {
             clock.close();
         }
@@ -294,9 +295,9 @@ public final class ChildJvm implements AutoCloseable {
             command.addAll(arguments);
             ProcessBuilder builder = new ProcessBuilder(command);
             if (offset != null) {
-                FakeClock.preload(builder, offset);
+                FakeClock.preload(builder.environment(), offset);
             }
-            FakeClock clock = jumps ? FakeClock.preloadJumping(builder) : null;
+            FakeClock clock = jumps ? FakeClock.preloadJumping(builder.environment()) : null;
             try {
                 return new ChildJvm(builder.start(), clock);
             } catch (IOException e) {

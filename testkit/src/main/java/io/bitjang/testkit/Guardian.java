@@ -6,9 +6,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -30,11 +27,13 @@ final class Guardian implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Process child;
+    private final OsProcess process;
     private final Writer orders;
     private final BufferedReader answers;
 
     private Guardian(Process child, Process script) {
         this.child = child;
+        this.process = new OsProcess(child.pid(), 0);
         this.orders = script.outputWriter(StandardCharsets.US_ASCII);
         this.answers = script.inputReader(StandardCharsets.US_ASCII);
     }
@@ -56,7 +55,7 @@ final class Guardian implements AutoCloseable {
             orders.write(name + "\n");
             orders.flush();
             answers.readLine();
-            while (child.isAlive() && isStopped() != stopped) {
+            while (child.isAlive() && process.isStopped() != stopped) {
                 TimeUnit.MILLISECONDS.sleep(1);
             }
         } catch (IOException e) {
@@ -66,20 +65,6 @@ final class Guardian implements AutoCloseable {
             throw new IllegalStateException("Interrupted while process " + child.pid() + " reacts to SIG" + name, e);
         } finally {
             lock.unlock();
-        }
-    }
-
-    /** Each thread has a state of its own, and the last one to stand counts. */
-    private boolean isStopped() throws IOException {
-        try (var threads = Files.list(Path.of("/proc", Long.toString(child.pid()), "task"))) {
-            List<Path> all = threads.toList();
-            for (Path thread : all) {
-                String status = Files.readString(thread.resolve("stat"));
-                if (!status.substring(status.lastIndexOf(')')).startsWith(") T")) {
-                    return false;
-                }
-            }
-            return !all.isEmpty();
         }
     }
 

@@ -2,9 +2,12 @@
 package io.bitjang.testkit;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A process, and no other that gets its number later.
@@ -56,6 +59,22 @@ record OsProcess(long pid, long started) {
         }
         return of(pid).equals(Optional.of(this))
                 && field(pid, STATE).filter(state -> !state.equals("Z")).isPresent();
+    }
+
+    /** Whether all its threads stand still: each has a state of its own. */
+    boolean isStopped() {
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+            List<Path> all = threads.toList();
+            for (Path thread : all) {
+                String status = Files.readString(thread.resolve("stat"));
+                if (!status.substring(status.lastIndexOf(')')).startsWith(") T")) {
+                    return false;
+                }
+            }
+            return !all.isEmpty();
+        } catch (IOException | UncheckedIOException e) {
+            return false; // a thread has ended while we looked
+        }
     }
 
     /** A field of the process's status, counted from its state on. */

@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +22,8 @@ final class ServerProcess {
 
     /**
      * The signals of a terminal and of a build that is cancelled go to the whole process group; the script ignores them, since only
-     * the end of the owner is the end of the server. A stopped process does not react to SIGQUIT before it is continued.
+     * the end of the owner is the end of the server. A stopped process does not react to SIGQUIT before it is continued, and neither
+     * do the processes that PostgreSQL has started.
      */
     private static final String WATCHDOG = """
             trap '' INT HUP TERM QUIT PIPE
@@ -53,8 +56,9 @@ final class ServerProcess {
               done
             fi
             if lives $server $started; then
+              read -r children <"/proc/$server/task/$server/children"
               kill -"$end" $server
-              kill -CONT $server
+              kill -CONT $server $children
               tries=0
               while [ $tries -lt 30 ] && lives $server $started; do
                 sleep 0.1
@@ -122,6 +126,10 @@ final class ServerProcess {
         }
     }
 
+    Path folder() {
+        return folder;
+    }
+
     long pid() {
         return server.pid();
     }
@@ -132,8 +140,55 @@ final class ServerProcess {
 
     /** Stops the server in an orderly way and keeps its data. */
     void stop() throws IOException {
-        signal(signals.stopSignal());
-        awaitEnd();
+        signal(signals.stopSignal(), List.of(server));
+        leave(List.of(server));
+    }
+
+    /** Kills the server and the processes that it has started, as a power cut would, and keeps its data. */
+    void kill() throws IOException {
+        // one that stands still starts no process that we would not see
+        signal("STOP", List.of(server));
+        List<OsProcess> family = family();
+        signal("KILL", family);
+        leave(family);
+    }
+
+    /** Stops the server and the processes that it has started where they stand, and returns when they do. */
+    void pause() throws IOException {
+        signal("STOP", List.of(server));
+        awaitUntil(server::isStopped, "stand still");
+        List<OsProcess> family = family();
+        signal("STOP", family);
+        for (OsProcess each : family) {
+            awaitUntil(() -> !each.isAlive() || each.isStopped(), "stand still");
+        }
+    }
+
+    /** Lets a paused server go on. */
+    void resume() throws IOException {
+        signal("CONT", family());
+    }
+
+    /** Lets the server read its settings again. */
+    void hangUp() throws IOException {
+        signal("HUP", List.of(server));
+    }
+
+    /** The server, and the processes that it has started and that still run. */
+    private List<OsProcess> family() {
+        return Stream.concat(
+                        Stream.of(server),
+                        ProcessHandle.of(pid()).stream()
+                                .flatMap(ProcessHandle::descendants)
+                                .flatMap(child -> OsProcess.of(child.pid()).stream()))
+                .toList();
+    }
+
+    /** The watchdog then leaves the folder alone. */
+    private void leave(List<OsProcess> ending) throws IOException {
+        for (OsProcess each : ending) {
+            awaitUntil(() -> !each.isAlive(), "stop");
+        }
         if (watchdog != null) {
             try (var orders = watchdog.outputWriter(StandardCharsets.US_ASCII)) {
                 orders.write("left\n");
@@ -146,14 +201,14 @@ final class ServerProcess {
         boolean interrupted = Thread.interrupted();
         try {
             if (watchdog == null) {
-                signal(signals.endSignal());
-                signal("CONT");
-                awaitEnd();
+                signal(signals.endSignal(), List.of(server));
+                signal("CONT", List.of(server));
+                awaitUntil(() -> !isAlive(), "stop");
                 Cache.delete(folder);
             } else {
                 watchdog.getOutputStream().close();
                 if (!watchdog.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                    throw didNotStop();
+                    throw didNot("stop");
                 }
             }
         } catch (InterruptedException e) {
@@ -165,17 +220,19 @@ final class ServerProcess {
         }
     }
 
-    private void signal(String name) throws IOException {
-        if (isAlive()) {
-            Shell.run(List.of("sh", "-c", "kill -$1 $2", "sh", name, Long.toString(pid())), "");
+    private static void signal(String name, List<OsProcess> to) throws IOException {
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "kill -\"$@\"", "sh", name));
+        to.stream().filter(OsProcess::isAlive).forEach(each -> command.add(Long.toString(each.pid())));
+        if (command.size() > 5) {
+            Shell.run(command, "");
         }
     }
 
-    private void awaitEnd() throws IOException {
+    private void awaitUntil(BooleanSupplier done, String what) throws IOException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);
-        while (isAlive()) {
+        while (!done.getAsBoolean()) {
             if (System.nanoTime() > deadline) {
-                throw didNotStop();
+                throw didNot(what);
             }
             try {
                 TimeUnit.MILLISECONDS.sleep(10);
@@ -185,13 +242,18 @@ final class ServerProcess {
         }
     }
 
-    private IOException didNotStop() {
-        return new IOException("The server did not stop within " + STOP_SECONDS + " seconds\n" + logTail(folder));
+    private IOException didNot(String what) {
+        return new IOException(
+                "The server did not " + what + " within " + STOP_SECONDS + " seconds\n" + logTail(folder));
     }
 
     private static IOException interrupted(InterruptedException e) {
         Thread.currentThread().interrupt();
         return new IOException("Interrupted while the server stopped", e);
+    }
+
+    String logTail() {
+        return logTail(folder);
     }
 
     static String logTail(Path folder) {
