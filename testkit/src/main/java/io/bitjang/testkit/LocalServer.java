@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** A server that was started for this JVM. Thread-safe. */
 final class LocalServer {
 
-    private static final Duration START = Duration.ofSeconds(180);
+    static final Duration START = Duration.ofSeconds(180);
     private static final Duration PORT_PATIENCE = Duration.ofSeconds(30);
     private static final int PORTS_TO_TRY = 3;
     private static final String PORT = "port";
@@ -199,7 +199,7 @@ final class LocalServer {
         }
     }
 
-    private static boolean portWasTaken(IOException e) {
+    static boolean portWasTaken(IOException e) {
         String message = String.valueOf(e.getMessage());
         return message.contains("Address already in use") || message.contains("port is already in use");
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The databases that run for this JVM, and their end. */
@@ -19,6 +20,7 @@ final class Running {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, TestDatabase> databases = new LinkedHashMap<>();
     private final List<LocalServer> servers = new ArrayList<>();
+    private final List<Path> clusterFolders = new ArrayList<>();
     private @Nullable RunFolders folders;
     private @Nullable SharedServers shared;
 
@@ -44,10 +46,41 @@ final class Running {
     static List<Path> folders() {
         INSTANCE.lock.lock();
         try {
-            return INSTANCE.servers.stream().map(LocalServer::folder).toList();
+            return Stream.concat(INSTANCE.servers.stream().map(LocalServer::folder), INSTANCE.clusterFolders.stream())
+                    .toList();
         } finally {
             INSTANCE.lock.unlock();
         }
+    }
+
+    /** A folder for a server of a cluster, whose log is among those that explain a failed test. */
+    static Path newFolder(String name) throws IOException {
+        INSTANCE.lock.lock();
+        try {
+            Path folder = INSTANCE.runFolders().create(name);
+            INSTANCE.clusterFolders.add(folder);
+            return folder;
+        } finally {
+            INSTANCE.lock.unlock();
+        }
+    }
+
+    /** Removes a folder of {@link #newFolder} whose server has ended. */
+    static void removeFolder(Path folder) throws IOException {
+        INSTANCE.lock.lock();
+        try {
+            INSTANCE.clusterFolders.remove(folder);
+        } finally {
+            INSTANCE.lock.unlock();
+        }
+        Cache.delete(folder);
+    }
+
+    private RunFolders runFolders() throws IOException {
+        if (folders == null) {
+            folders = new RunFolders(Settings.cache().resolve("run"));
+        }
+        return folders;
     }
 
     private TestDatabase get(String name) {
@@ -107,10 +140,7 @@ final class Running {
             }
             return shared.take(launcher);
         }
-        if (folders == null) {
-            folders = new RunFolders(runs);
-        }
-        RunFolders mine = folders;
+        RunFolders mine = runFolders();
         return LocalServer.start(launcher, () -> mine.create(launcher.name()), null);
     }
 
